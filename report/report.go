@@ -1,0 +1,24 @@
+package report
+
+import (
+	"io"
+
+	"assay/probes"
+	"assay/result"
+	"assay/runner/record"
+)
+
+// Input is all a report may use.
+type Input struct {
+	Result    result.Result
+	Raw       []byte                                      // the document's bytes as stored
+	Telemetry func(yield func(probes.Sample) bool)        // the run's samples in order; nil when there are none
+	Recording func(path string) (record.Recording, error) // reads a recording of the run
+}
+
+// Format is one way to write a report.
+type Format struct {
+	Name        string
+	ContentType string
+	Write       func(w io.Writer, in Input) error
+}

@@ -1,0 +1,41 @@
+package result
+
+// Event is something that happened in a run: the live stream of the API and what a terminal follows.
+type Event struct {
+	Seq      int64     `json:"seq"`
+	AtUS     int64     `json:"at_us"` // UTC
+	Run      string    `json:"run"`
+	Kind     string    `json:"kind"`
+	Phase    string    `json:"phase,omitempty"`
+	Point    string    `json:"point,omitempty"`
+	Text     string    `json:"text,omitempty"`
+	State    State     `json:"state,omitempty"`
+	Verdict  string    `json:"verdict,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+	Result   *Point    `json:"result,omitempty"` // kind point.ended
+}
+
+// Kinds of events.
+const (
+	RunQueued    = "run.queued"
+	RunStarted   = "run.started"
+	RunEnded     = "run.ended" // State, Verdict, Text
+	PhaseStarted = "phase.started"
+	PhaseEnded   = "phase.ended" // Text holds the error, if any
+	PointStarted = "point.started"
+	PointEnded   = "point.ended"
+	Progressed   = "progress"
+	Logged       = "log" // a line of the server's or router's output
+)
+
+// Progress is a live view of a long step.
+type Progress struct {
+	Stage    string  `json:"stage"` // pull | ready | warmup | measure | drain
+	Done     float64 `json:"done"`  // in Unit
+	Total    float64 `json:"total"` // 0 when not known
+	Unit     string  `json:"unit"`  // bytes | s | requests
+	InFlight int     `json:"in_flight,omitempty"`
+	Failed   int     `json:"failed,omitempty"`
+	TPS      float64 `json:"tps,omitempty"`
+	TTFTMS   float64 `json:"ttft_ms,omitempty"`
+}

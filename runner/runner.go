@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"assay/plan"
+	"assay/runner/metrics"
+	"assay/runner/record"
+)
+
+// Job is one point to measure.
+type Job struct {
+	Run      string
+	Plan     plan.Plan
+	Point    plan.Point
+	BaseURL  string   // of the router or the server, without path: http://127.0.0.1:8000
+	Model    string   // name in requests
+	Token    string   // bearer token, "" when none
+	Dir      string   // the run's folder; recordings go to Dir/recordings/<point>.rec
+	Dataset  string   // local path of the dataset's file or folder; "" for synthetic
+	OmitBody []string // optional body fields the server refused before (stream_options.continuous_usage_stats, …)
+}
+
+// Progress is a live view of a point, for people only: no figure of a result comes from it.
+type Progress struct {
+	Stage    string        `json:"stage"` // warmup | measure | drain
+	Elapsed  time.Duration `json:"elapsed_ns"`
+	Total    time.Duration `json:"total_ns"` // expected length of the stage; 0 when it is counted in requests
+	Done     int           `json:"done"`     // requests ended in this stage
+	Wanted   int           `json:"wanted"`   // requests wanted; 0 when it is counted in time
+	InFlight int           `json:"in_flight"`
+	Failed   int           `json:"failed"`
+	TPS      float64       `json:"tps"`     // output tokens/s over the last second
+	TTFTMS   float64       `json:"ttft_ms"` // median of the last requests
+}
+
+// Measurement is what a client hands back.
+type Measurement struct {
+	Window  metrics.Window // the measuring window (contract section 4)
+	Issue   metrics.Window // from the first measured request's issue to the end of the drain
+	Client  metrics.Client
+	File    record.File
+	Refused []string // optional body fields the server refused and that were dropped
+	Dataset string   // SHA-256 of the data that was read
+	Notes   []string // bad dataset lines and other things a reader should know
+}
+
+// Client measures one point. It returns an error only when it could not measure at all; failed requests are in the recording.
+type Client interface {
+	Name() string
+	Run(ctx context.Context, job Job, report func(Progress)) (Measurement, error)
+}
+
+// Reason says why a point or run is not valid, with what was seen.
+type Reason struct {
+	Code     string `json:"code"`
+	Text     string `json:"text"`
+	Evidence string `json:"evidence,omitempty"`
+}
