@@ -1,0 +1,98 @@
+package sim
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// observations are the engine's histograms, with the buckets of vLLM.
+type observations struct {
+	ttft, itl, e2e, queue prometheus.Histogram
+}
+
+func newObservations(model string) *observations {
+	long := []float64{0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
+	make := func(name, help string, buckets []float64) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "vllm:" + name, Help: help, Buckets: buckets, ConstLabels: engineLabels(model),
+		})
+	}
+	return &observations{
+		ttft: make("time_to_first_token_seconds", "Time from arrival to the first token.",
+			[]float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}),
+		itl: make("inter_token_latency_seconds", "Time between the tokens of a request.",
+			[]float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}),
+		e2e:   make("e2e_request_latency_seconds", "Time from arrival to the end of a request.", long),
+		queue: make("request_queue_time_seconds", "Time a request waited for the batch.", long),
+	}
+}
+
+func engineLabels(model string) prometheus.Labels {
+	return prometheus.Labels{"engine": "0", "model_name": model}
+}
+
+// gauge and counter describe the figures read at scrape time.
+type figure struct {
+	name, help string
+	kind       prometheus.ValueType
+	labels     prometheus.Labels
+	value      float64
+}
+
+// collector reads the engine when it is scraped.
+type collector struct{ engine *engine }
+
+// Describe sends nothing: the figures are made at each scrape (an unchecked collector).
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends the engine's counters and gauges.
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	for _, f := range c.engine.figures() {
+		labels := engineLabels(c.engine.cfg.Model)
+		maps.Copy(labels, f.labels)
+		desc := prometheus.NewDesc("vllm:"+f.name, f.help, nil, labels)
+		out <- prometheus.MustNewConstMetric(desc, f.kind, f.value)
+	}
+}
+
+func (e *engine) figures() []figure {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := e.totals
+	gauge, counter := prometheus.GaugeValue, prometheus.CounterValue
+	list := []figure{
+		{name: "num_requests_running", help: "Requests in the batch.", kind: gauge, value: float64(len(e.running))},
+		{name: "num_requests_waiting", help: "Requests that wait for the batch.", kind: gauge, value: float64(len(e.waiting))},
+		{name: "kv_cache_usage_perc", help: "KV cache in use; 1 is all of it.", kind: gauge, value: float64(e.kv) / float64(e.cfg.KVTokens)},
+		{name: "prompt_tokens_total", help: "Prompt tokens, cached ones too.", kind: counter, value: float64(t.promptTokens)},
+		{name: "prompt_tokens_cached_total", help: "Prompt tokens from the prefix cache.", kind: counter, value: float64(t.cachedTokens)},
+		{name: "generation_tokens_total", help: "Tokens made.", kind: counter, value: float64(t.generated)},
+		{name: "prefix_cache_queries_total", help: "Tokens looked up in the prefix cache.", kind: counter, value: float64(t.queried)},
+		{name: "prefix_cache_hits_total", help: "Tokens found in the prefix cache.", kind: counter, value: float64(t.cachedTokens)},
+		{name: "num_preemptions_total", help: "Requests put back into the queue.", kind: counter},
+		{name: "cache_config_info", help: "Shape of the KV cache.", kind: gauge, value: 1, labels: prometheus.Labels{
+			"block_size": strconv.Itoa(e.cfg.BlockTokens), "num_gpu_blocks": strconv.Itoa(e.cfg.KVTokens / e.cfg.BlockTokens),
+			"kv_cache_size_tokens":  strconv.Itoa(e.cfg.KVTokens),
+			"enable_prefix_caching": strconv.FormatBool(!e.cfg.NoCache),
+		}},
+	}
+	const bySource = "prompt_tokens_by_source_total"
+	list = append(list,
+		figure{name: bySource, help: "Prompt tokens by source.", kind: counter, value: float64(t.promptTokens - t.cachedTokens), labels: prometheus.Labels{"source": "local_compute"}},
+		figure{name: bySource, help: "Prompt tokens by source.", kind: counter, value: float64(t.cachedTokens), labels: prometheus.Labels{"source": "local_cache_hit"}},
+		figure{name: "admission_rejections_total", help: "Requests refused for a full queue.", kind: counter, value: float64(t.rejected), labels: prometheus.Labels{"reason": "max_num_queued_reqs"}})
+	for _, reason := range []string{"stop", "length", "abort", "error"} {
+		list = append(list, figure{name: "request_success_total", help: "Requests ended, by reason.", kind: counter,
+			value: float64(t.finished[reason]), labels: prometheus.Labels{"finished_reason": reason}})
+	}
+	return list
+}
+
+// registry holds what /metrics shows.
+func (e *engine) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collector{e}, e.seen.ttft, e.seen.itl, e.seen.e2e, e.seen.queue)
+	return r
+}
