@@ -1,0 +1,151 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Percentile is the pth percentile (0 to 100) of ascending values by linear interpolation between closest ranks: the value at
+// rank (n−1)·p/100, counted from 0. It is NaN for no values.
+func Percentile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	lo, frac := rank(int64(len(sorted)), p)
+	hi := min(int(lo)+1, len(sorted)-1)
+	return between(sorted[lo], sorted[hi], frac)
+}
+
+// rank splits (n−1)·p/100 into its whole part and the rest.
+func rank(n int64, p float64) (int64, float64) {
+	at := float64(n-1) * min(max(p, 0), 100) / 100
+	lo := math.Floor(at)
+	return int64(lo), at - lo
+}
+
+func between(a, b, frac float64) float64 {
+	if frac == 0 || a == b {
+		return a
+	}
+	return a + frac*(b-a)
+}
+
+// run is a value that occurs n times.
+type run struct {
+	ms float64
+	n  int64
+}
+
+// Gaps up to countedUS of events with up to countedTokens tokens are counted in tables instead of kept: gaps are whole
+// microseconds, so nothing is lost, and millions of them need no sorting.
+const (
+	countedUS     = 1 << 18
+	countedTokens = 16
+)
+
+// tally collects samples. The zero value is ready.
+type tally struct {
+	n, sumUS int64
+	counts   [countedTokens + 1][]uint32 // by tokens, then by gap; made when first needed
+	rest     []run
+}
+
+// add takes a span that stands for k samples of us/k each.
+func (t *tally) add(us, k int64) {
+	t.n += k
+	t.sumUS += us
+	if k > countedTokens || us < 0 || us >= countedUS {
+		t.rest = append(t.rest, run{millis(us, k), k})
+		return
+	}
+	if t.counts[k] == nil {
+		t.counts[k] = make([]uint32, countedUS)
+	}
+	t.counts[k][us]++
+}
+
+// addOne takes a single sample without a table, for distributions of few samples.
+func (t *tally) addOne(us int64) {
+	t.n++
+	t.sumUS += us
+	t.rest = append(t.rest, run{millis(us, 1), 1})
+}
+
+func millis(us, k int64) float64 { return float64(us) / float64(1000*k) }
+
+// distribution is nil for no samples.
+func (t *tally) distribution() *Distribution {
+	if t.n == 0 {
+		return nil
+	}
+	d := describe(t.sorted(), t.n)
+	d.Mean = float64(t.sumUS) / float64(t.n) / 1000
+	return &d
+}
+
+// distributionOf describes values in milliseconds that are no whole microseconds; nil for none. It sorts them.
+func distributionOf(ms []float64) *Distribution {
+	if len(ms) == 0 {
+		return nil
+	}
+	slices.Sort(ms)
+	runs, sum := make([]run, len(ms)), 0.0
+	for i, v := range ms {
+		runs[i] = run{v, 1}
+		sum += v
+	}
+	d := describe(runs, int64(len(ms)))
+	d.Mean = sum / float64(len(ms))
+	return &d
+}
+
+// describe gives all but the mean of n samples in ascending runs.
+func describe(runs []run, n int64) Distribution {
+	d := Distribution{Min: runs[0].ms, Max: runs[len(runs)-1].ms, N: n}
+	walk := ranks{runs: runs}
+	for _, q := range []struct {
+		p  float64
+		to *float64
+	}{
+		{1, &d.P1}, {5, &d.P5}, {10, &d.P10}, {25, &d.P25}, {50, &d.P50}, {75, &d.P75},
+		{90, &d.P90}, {95, &d.P95}, {99, &d.P99}, {99.9, &d.P999},
+	} {
+		lo, frac := rank(n, q.p)
+		*q.to = between(walk.at(lo), walk.at(min(lo+1, n-1)), frac)
+	}
+	return d
+}
+
+// sorted gives all samples as runs, ascending.
+func (t *tally) sorted() []run {
+	runs := t.rest
+	for k, counts := range t.counts {
+		for us, n := range counts {
+			if n > 0 {
+				runs = append(runs, run{millis(int64(us), int64(k)), int64(n) * int64(k)})
+			}
+		}
+	}
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.ms, b.ms) })
+	return runs
+}
+
+// ranks reads the samples of ascending runs by their place; places near the last one asked for are found at once.
+type ranks struct {
+	runs   []run
+	i      int
+	before int64 // samples in the runs before i
+}
+
+func (r *ranks) at(place int64) float64 {
+	for place < r.before {
+		r.i--
+		r.before -= r.runs[r.i].n
+	}
+	for place >= r.before+r.runs[r.i].n {
+		r.before += r.runs[r.i].n
+		r.i++
+	}
+	return r.runs[r.i].ms
+}

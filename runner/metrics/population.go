@@ -1,0 +1,86 @@
+package metrics
+
+import "assay/runner/record"
+
+// population says which requests and events of a recording a figure takes. Requests of the warm-up are in none.
+type population struct {
+	window Window
+	whole  bool // every measured request, whatever its instants (issue to drain)
+}
+
+func (p population) holds(us int64) bool {
+	return p.whole || us >= p.window.StartUS && us < p.window.EndUS
+}
+
+func (p population) seconds() float64 {
+	return float64(p.window.EndUS-p.window.StartUS) / 1e6
+}
+
+// sent holds the requests sent in the window; one that never was, by its intended instant.
+func (p population) sent(r *record.Request) bool {
+	if r.SentUS == record.Never {
+		return p.holds(r.IntendedUS)
+	}
+	return p.holds(r.SentUS)
+}
+
+// finished holds the ok requests whose last token event is in the window; one without events, by its end.
+func (p population) finished(r *record.Request) bool {
+	if r.Outcome != record.OK {
+		return false
+	}
+	if n := len(r.Events); n > 0 {
+		return p.holds(r.Events[n-1].AtUS)
+	}
+	return p.holds(r.DoneUS)
+}
+
+// outputTokens is what the server counted, else what the events brought.
+func outputTokens(r *record.Request) int64 {
+	if r.OutputTokens != record.Never {
+		return r.OutputTokens
+	}
+	var n int64
+	for _, e := range r.Events {
+		n += e.Tokens
+	}
+	return n
+}
+
+// total is a sum that is unknown as soon as one part is.
+type total struct {
+	sum     int64
+	unknown bool
+}
+
+func (t *total) add(n int64) {
+	if n == record.Never {
+		t.unknown = true
+		return
+	}
+	t.sum += n
+}
+
+func (t total) value() *int64 {
+	if t.unknown {
+		return nil
+	}
+	return &t.sum
+}
+
+// ratio is nil when a is unknown or b gives no ratio.
+func ratio(a *float64, b float64) *float64 {
+	if a == nil || b <= 0 {
+		return nil
+	}
+	v := *a / b
+	return &v
+}
+
+func float(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	v := float64(*n)
+	return &v
+}
