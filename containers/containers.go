@@ -24,7 +24,16 @@ type Spec struct {
 	HostPort  int    // port on 127.0.0.1 that reaches it
 	URL       string // endpoint: base URL
 	Dir       string // the run's folder: logs and configuration files go there
+	Files     []File // written before the start
+	Unpinned  bool   // docker: an image without digest is accepted
 	StopGrace time.Duration
+}
+
+// File is a configuration file of what is started: it is kept as Dir/Name and, in docker, copied into the container.
+type File struct {
+	Name   string // in the run's folder
+	Target string // absolute path in the container
+	Data   []byte
 }
 
 // Mount binds a host path into a container.
@@ -45,12 +54,13 @@ type Instance interface {
 	BaseURL() string                        // http://127.0.0.1:port, no path
 	Identity() Identity                     // what runs, as the runtime tells it
 	LogPath() string                        // file with the output so far; "" for endpoint
-	Exited() <-chan Exit                    // closed after one value when the instance ends by itself
+	Exited() <-chan Exit                    // closed after one value when the instance ends by itself, without a value after Stop
 	Stop(ctx context.Context) (Exit, error) // graceful, then hard after the grace; idempotent
 }
 
 // Identity is what was asked and what the runtime made of it.
 type Identity struct {
+	Role         string   `json:"role,omitempty"` // server | router
 	Runtime      string   `json:"runtime"`
 	Name         string   `json:"name,omitempty"`  // container name or "pid 1234"
 	Image        string   `json:"image,omitempty"` // name@sha256:…

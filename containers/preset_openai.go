@@ -1,0 +1,26 @@
+package containers
+
+import "context"
+
+// openai is any server with the OpenAI API: nothing is known of it but that, so a flowing token is the only proof that it is ready.
+func openai() Preset {
+	return Preset{
+		Name:        "openai",
+		Program:     func(SpecOptions) []string { return nil },
+		ModelsPath:  "/v1/models",
+		MetricsPath: "/metrics",
+		Metrics:     everyEngine(),
+		Describe:    func(context.Context, Asker, *Identity) {},
+	}
+}
+
+// everyEngine reads the metrics of whichever known engine stands behind an address.
+func everyEngine() map[string][]Series {
+	all := map[string][]Series{}
+	for _, p := range []Preset{vllm(), sglang(), llamacpp()} {
+		for name, series := range p.Metrics {
+			all[name] = append(all[name], series...)
+		}
+	}
+	return all
+}

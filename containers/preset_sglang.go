@@ -1,0 +1,44 @@
+package containers
+
+import "context"
+
+// sglang is SGLang's server. It lists its model before it is warm, but its health answers 503 until then.
+func sglang() Preset {
+	launch := []string{"python3", "-m", "sglang.launch_server"}
+	return Preset{
+		Name:       "sglang",
+		Program:    func(SpecOptions) []string { return launch },
+		Entrypoint: launch, // its images start a shell
+		Flags: Flags{
+			Host: []string{"--host"}, Port: []string{"--port"}, Model: []string{"--model-path", "--model"}, Served: []string{"--served-model-name"},
+			Revision: []string{"--revision"}, Switches: [][]string{{"--enable-metrics"}},
+		},
+		OfflineEnv: map[string]string{"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"},
+		ShmBytes:   16 << 30,
+		HealthPath: "/health", ModelsPath: "/v1/models", MetricsPath: "/metrics",
+		// It counts cached prompt tokens apart and keeps no counter of prefix queries: every prompt token is one.
+		Metrics: map[string][]Series{
+			"running":           {{"sglang:num_running_reqs"}},
+			"waiting":           {{"sglang:num_queue_reqs"}},
+			"kv_usage":          {{"sglang:token_usage"}},
+			"prompt_tokens":     {{"sglang:prompt_tokens_total"}},
+			"generation_tokens": {{"sglang:generation_tokens_total"}},
+			"prefix_queries":    {{"sglang:prompt_tokens_total"}},
+			"prefix_hits":       {{"sglang:cached_tokens_total"}},
+			"preemptions":       {{"sglang:num_retractions_total"}},
+		},
+		Describe: describeSGLang,
+	}
+}
+
+func describeSGLang(ctx context.Context, a Asker, i *Identity) {
+	var v struct {
+		Version        string `json:"version"`
+		MaxTotalTokens int64  `json:"max_total_num_tokens"`
+		DPSize         int64  `json:"dp_size"`
+	}
+	if !a.JSON(ctx, "/server_info", &v) && !a.JSON(ctx, "/get_server_info", &v) {
+		return
+	}
+	i.Version, i.KVTokens = v.Version, v.MaxTotalTokens*max(v.DPSize, 1)
+}

@@ -1,0 +1,259 @@
+package containers
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/fault"
+)
+
+// The stages of readiness, in order, as progress reports them.
+const (
+	StageProcess = "process up"
+	StagePort    = "port open"
+	StageHealth  = "health"
+	StageModel   = "model listed"
+	StageTokens  = "token flows"
+)
+
+// ReadyOptions bounds the wait and says what is waited for.
+type ReadyOptions struct {
+	Timeout   time.Duration // from the call to the first token; 0: ten minutes
+	Model     string        // served name; "" takes the first that is listed
+	Token     string        // bearer token, if any
+	Endpoint  string        // chat | completions; "" is chat
+	transport http.RoundTripper
+}
+
+const (
+	defaultTimeout = 10 * time.Minute
+	pollInterval   = 100 * time.Millisecond
+	// patience is how long an answer that no loading server gives is borne before it is taken for the last word.
+	patience = 15 * time.Second
+)
+
+// Ready waits until a token flows: process up → port → health → model listed → one real streamed request. It fails at once when
+// the instance ends, and says which stage was reached and what was answered last when the time is up.
+func Ready(ctx context.Context, inst Instance, p Preset, opt ReadyOptions, progress func(stage string)) (Identity, error) {
+	w := newWaiter(inst, p, opt)
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(opt.Timeout, defaultTimeout), errLate)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go w.watch(ctx, stop)
+	for _, s := range w.stages() {
+		progress(s.name)
+		if err := w.pass(ctx, s); err != nil {
+			return Identity{}, err
+		}
+	}
+	return w.identity(ctx), nil
+}
+
+var errLate = errors.New("the time for readiness is up")
+
+// ended is the cause of a wait that an exit cut short.
+type ended struct{ exit Exit }
+
+func (e ended) Error() string { return e.exit.Reason }
+
+// stage is one step: try says whether it is passed and, if not yet, what was seen. An error ends the wait.
+type stage struct {
+	name string
+	try  func(ctx context.Context) (passed bool, seen string, err error)
+}
+
+// waiter is one wait for readiness.
+type waiter struct {
+	inst   Instance
+	preset Preset
+	opt    ReadyOptions
+	layer  fault.Layer
+	ask    Asker
+	models []listedModel
+	wrong  time.Time // since when the server gives an answer that no loading server gives
+	tries  int       // token requests that failed though the server answered
+}
+
+func newWaiter(inst Instance, p Preset, opt ReadyOptions) *waiter {
+	if opt.transport == nil {
+		opt.transport = &http.Transport{Proxy: nil, DisableKeepAlives: true}
+	}
+	layer := layerOf(Spec{Role: inst.Identity().Role})
+	return &waiter{inst: inst, preset: p, opt: opt, layer: layer, ask: Asker{base: inst.BaseURL(), token: opt.Token, transport: opt.transport}}
+}
+
+func (w *waiter) stages() []stage {
+	s := []stage{{StageProcess, w.process}, {StagePort, w.port}}
+	if w.preset.HealthPath != "" {
+		s = append(s, stage{StageHealth, w.health})
+	}
+	return append(s, stage{StageModel, w.model}, stage{StageTokens, w.tokens})
+}
+
+// watch ends the wait when the instance does.
+func (w *waiter) watch(ctx context.Context, stop context.CancelCauseFunc) {
+	select {
+	case e, ok := <-w.inst.Exited():
+		if !ok { // somebody else has taken the value
+			e, _ = w.inst.Stop(ctx)
+		}
+		stop(ended{e})
+	case <-ctx.Done():
+	}
+}
+
+// pass tries a stage until it is passed.
+func (w *waiter) pass(ctx context.Context, s stage) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	w.wrong = time.Time{}
+	seen := ""
+	for {
+		passed, now, err := s.try(ctx)
+		if ctx.Err() != nil {
+			return w.cut(ctx, s, cmp.Or(seen, now))
+		}
+		if passed || err != nil {
+			return err
+		}
+		seen = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return w.cut(ctx, s, seen)
+		}
+	}
+}
+
+// cut is the error of a wait that was cut short: by an exit, by the time, or by the caller.
+func (w *waiter) cut(ctx context.Context, s stage, seen string) error {
+	var e ended
+	cause := context.Cause(ctx)
+	switch {
+	case errors.As(cause, &e):
+		return ExitFault(w.inst, e.exit)
+	case errors.Is(cause, errLate):
+		return fault.New(w.layer, "not_ready", "look at its log; a longer server.ready.timeout helps only if it was still loading",
+			"%s was not ready within %s: waiting for %q, last answer: %s", w.who(), cmp.Or(w.opt.Timeout, defaultTimeout), s.name, cmp.Or(seen, "none"))
+	}
+	return fmt.Errorf("wait for %s: %w", w.who(), context.Cause(ctx))
+}
+
+func (w *waiter) who() string {
+	return fmt.Sprintf("the %s at %s", w.layer, w.inst.BaseURL())
+}
+
+func (w *waiter) process(context.Context) (bool, string, error) { return true, "", nil }
+
+func (w *waiter) port(ctx context.Context) (bool, string, error) {
+	u, err := url.Parse(w.inst.BaseURL())
+	if err != nil {
+		return false, "", fmt.Errorf("address of %s: %w", w.who(), err)
+	}
+	if _, injected := w.opt.transport.(*http.Transport); !injected {
+		return true, "", nil
+	}
+	d := net.Dialer{Timeout: askTimeout}
+	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])))
+	if err != nil {
+		return false, answer{err: err}.String(), nil
+	}
+	return true, "", c.Close()
+}
+
+func (w *waiter) health(ctx context.Context) (bool, string, error) {
+	r := w.ask.get(ctx, w.preset.HealthPath)
+	if r.err == nil && r.status == http.StatusOK {
+		return true, "", nil
+	}
+	seen := fmt.Sprintf("%s answered %s", w.preset.HealthPath, r)
+	if err := w.refused(r); err != nil {
+		return false, seen, err
+	}
+	if r.err == nil && r.status == http.StatusNotFound && w.lasting() {
+		return false, seen, fault.New(w.layer, "not_ready", "is this address that of a "+w.preset.Name+" server? engine openai waits for a token only",
+			"%s has no %s: it answers %s", w.who(), w.preset.HealthPath, r)
+	}
+	return false, seen, nil
+}
+
+// lasting: the wrong answer has been given for longer than a start explains.
+func (w *waiter) lasting() bool {
+	if w.wrong.IsZero() {
+		w.wrong = time.Now()
+	}
+	return time.Since(w.wrong) >= patience
+}
+
+// refused: no waiting makes a wrong token right.
+func (w *waiter) refused(r answer) error {
+	if r.err != nil || (r.status != http.StatusUnauthorized && r.status != http.StatusForbidden) {
+		return nil
+	}
+	return fault.New(w.layer, "unauthorized", "set server.token_env to the name of the variable that holds its token", "%s refuses the token: %s", w.who(), r)
+}
+
+// listedModel is an entry of /v1/models; not all servers say how long a context may be.
+type listedModel struct {
+	ID          string   `json:"id"`
+	Aliases     []string `json:"aliases"`
+	MaxModelLen int64    `json:"max_model_len"`
+}
+
+func (w *waiter) model(ctx context.Context) (bool, string, error) {
+	r := w.ask.get(ctx, w.preset.ModelsPath)
+	seen := fmt.Sprintf("%s answered %s", w.preset.ModelsPath, r)
+	if err := w.refused(r); err != nil {
+		return false, seen, err
+	}
+	if r.err != nil || r.status >= 500 && r.status != http.StatusNotImplemented {
+		return false, seen, nil
+	}
+	var list struct{ Data []listedModel }
+	if r.status != http.StatusOK || json.Unmarshal(r.body, &list) != nil || len(list.Data) == 0 {
+		if w.opt.Model != "" && (w.preset.HealthPath == "" || w.lasting()) {
+			return true, "", nil // not every server lists its models; the token decides
+		}
+		return false, seen, nil
+	}
+	w.models = list.Data
+	if w.opt.Model == "" {
+		w.opt.Model = list.Data[0].ID
+	}
+	return w.listed()
+}
+
+func (w *waiter) listed() (bool, string, error) {
+	var ids []string
+	for _, m := range w.models {
+		if m.ID == w.opt.Model || slices.Contains(m.Aliases, w.opt.Model) {
+			return true, "", nil
+		}
+		ids = append(ids, m.ID)
+	}
+	return false, "", fault.New(w.layer, "wrong_model", "set model.served to a name that it serves, or measure another server",
+		"%s does not serve %q but %s", w.who(), w.opt.Model, strings.Join(ids, ", "))
+}
+
+// identity is what the runtime knows and what the server says of itself.
+func (w *waiter) identity(ctx context.Context) Identity {
+	i := w.inst.Identity()
+	for _, m := range w.models {
+		i.Models = append(i.Models, m.ID)
+		if m.ID == w.opt.Model || slices.Contains(m.Aliases, w.opt.Model) {
+			i.MaxModelLen = m.MaxModelLen
+		}
+	}
+	w.preset.Describe(ctx, w.ask, &i)
+	return i
+}

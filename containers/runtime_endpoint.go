@@ -1,0 +1,62 @@
+package containers
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"assay/fault"
+)
+
+// endpoint is a server that somebody else runs: it is measured, never started or stopped.
+type endpoint struct{}
+
+// Name is the word in a plan.
+func (endpoint) Name() string { return "endpoint" }
+
+// Prepare has nothing to do.
+func (endpoint) Prepare(context.Context, Spec, func(Pull)) error { return nil }
+
+// Start only takes the address.
+func (endpoint) Start(_ context.Context, s Spec) (Instance, error) {
+	base, err := baseURL(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	return remote{base: base}, nil
+}
+
+// Reap finds nothing: an endpoint leaves nothing.
+func (endpoint) Reap(context.Context, string) ([]string, error) { return nil, nil }
+
+// remote is a running server known by its address alone.
+type remote struct{ base string }
+
+// BaseURL is the address without /v1/….
+func (r remote) BaseURL() string { return r.base }
+
+// Identity is all that is known before the server is asked.
+func (r remote) Identity() Identity { return Identity{Runtime: "endpoint", Name: r.base} }
+
+// LogPath is empty: its log is not ours.
+func (remote) LogPath() string { return "" }
+
+// Exited never yields: that a remote server is gone shows in the requests.
+func (remote) Exited() <-chan Exit { return nil }
+
+// Stop leaves the server running.
+func (remote) Stop(context.Context) (Exit, error) { return Exit{}, nil }
+
+// baseURL strips the API's part from an address: http://host:8000/v1/chat/completions → http://host:8000.
+func baseURL(raw string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return "", fault.New(fault.Plan, "url_invalid", "write it as http://127.0.0.1:8000", "server.url %q is not an http address", raw)
+	}
+	p := strings.TrimSuffix(u.Path, "/")
+	if i := strings.LastIndex(p, "/v1/"); i >= 0 {
+		p = p[:i]
+	}
+	u.Path, u.RawPath, u.RawQuery, u.Fragment = strings.TrimSuffix(p, "/v1"), "", "", ""
+	return strings.TrimSuffix(u.String(), "/"), nil
+}

@@ -1,0 +1,105 @@
+package containers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"assay/fault"
+)
+
+// Scrape reads the metrics of a server by our names, over all its engines. What it does not have is absent, never 0.
+func Scrape(ctx context.Context, baseURL string, p Preset, token string) (Metrics, error) {
+	if p.MetricsPath == "" {
+		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "", "engine %s has no metrics", p.Name)
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	r := Asker{base: baseURL, token: token, transport: transport}.get(ctx, p.MetricsPath)
+	if r.err != nil || r.status != http.StatusOK {
+		return Metrics{}, fault.New(fault.Telemetry, "scrape_failed", "start the server with its metrics on", "%s%s answered %s", baseURL, p.MetricsPath, r)
+	}
+	m := Metrics{At: time.Now()}
+	families, err := parseMetrics(r.body)
+	if err != nil {
+		return Metrics{}, fmt.Errorf("scrape %s: %w", baseURL, err)
+	}
+	m.Values = valuesOf(families, p)
+	return m, nil
+}
+
+// parseMetrics reads the Prometheus text format. What stands before a broken line is lost with it: a half read scrape would
+// look like a server without those metrics.
+func parseMetrics(b []byte) (map[string]*dto.MetricFamily, error) {
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		b = append(bytes.Clone(b), '\n')
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("read metrics: %w", err)
+	}
+	if len(families) == 0 {
+		return nil, errors.New("read metrics: there are none")
+	}
+	return families, nil
+}
+
+// valuesOf translates to our names: counts are summed over engines, the KV usage is their mean.
+func valuesOf(families map[string]*dto.MetricFamily, p Preset) map[string]float64 {
+	out := map[string]float64{}
+	for name, alternatives := range p.Metrics {
+		for _, series := range alternatives {
+			total, n, ok := series.sum(families)
+			if !ok {
+				continue
+			}
+			if name == "kv_usage" {
+				total /= float64(n)
+			}
+			out[name] = total
+			break
+		}
+	}
+	return out
+}
+
+// sum adds a series over all engines; n counts the values of its first name. It is absent when one of its names is.
+func (s Series) sum(families map[string]*dto.MetricFamily) (total float64, n int, ok bool) {
+	for i, name := range s {
+		metrics := families[name].GetMetric()
+		if len(metrics) == 0 {
+			return 0, 0, false
+		}
+		for _, m := range metrics {
+			v := value(m)
+			if math.IsNaN(v) {
+				return 0, 0, false
+			}
+			total += v
+		}
+		if i == 0 {
+			n = len(metrics)
+		}
+	}
+	return total, n, n > 0
+}
+
+func value(m *dto.Metric) float64 {
+	switch {
+	case m.Counter != nil:
+		return m.Counter.GetValue()
+	case m.Gauge != nil:
+		return m.Gauge.GetValue()
+	case m.Untyped != nil:
+		return m.Untyped.GetValue()
+	}
+	return math.NaN()
+}
