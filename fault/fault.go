@@ -35,10 +35,14 @@ type Fault struct {
 }
 
 // New makes a fault. Code is the part after the layer: New(Image, "not_found", …) has the code "image.not_found".
-// Text is a formatted sentence; a %w in it becomes the cause.
+// Text is a formatted sentence; a %w in it becomes the cause, several of them all stay in the chain.
 func New(layer Layer, code, hint, format string, args ...any) *Fault {
 	err := fmt.Errorf(format, args...)
-	return &Fault{Layer: layer, Code: string(layer) + "." + code, Text: err.Error(), Hint: hint, Cause: errors.Unwrap(err)}
+	cause := errors.Unwrap(err)
+	if _, several := err.(interface{ Unwrap() []error }); several {
+		cause = err
+	}
+	return &Fault{Layer: layer, Code: string(layer) + "." + code, Text: err.Error(), Hint: hint, Cause: cause}
 }
 
 // Error is the sentence with its code: "image digest not found in registry (image.not_found)".
