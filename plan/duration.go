@@ -3,11 +3,24 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // Duration is a time span as a plan writes it: "30s", "20m", "1h30m".
 type Duration time.Duration
+
+// ParseDuration reads "30s", "20m" or "1h30m"; a bare 0 is no time. A negative span is refused.
+func ParseDuration(text string) (Duration, error) {
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration: write 30s, 20m or 1h30m", text)
+	}
+	if v < 0 {
+		return 0, fmt.Errorf("%q is negative: write 30s, 20m or 1h30m", text)
+	}
+	return Duration(v), nil
+}
 
 // Std gives the standard library's form.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
@@ -16,7 +29,7 @@ func (d Duration) Std() time.Duration { return time.Duration(d) }
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	for _, tail := range []string{"m0s", "h0m"} {
-		if len(s) > len(tail) && s[len(s)-len(tail):] == tail {
+		if strings.HasSuffix(s, tail) {
 			s = s[:len(s)-2]
 		}
 	}
@@ -32,10 +45,10 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("a duration is a text such as 30s or 20m, not %s", b)
 	}
-	v, err := time.ParseDuration(s)
+	v, err := ParseDuration(s)
 	if err != nil {
-		return fmt.Errorf("%q is not a duration: write 30s, 20m or 1h30m", s)
+		return err
 	}
-	*d = Duration(v)
+	*d = v
 	return nil
 }

@@ -3,171 +3,164 @@ package plan
 // APIVersion is the only value of Plan.APIVersion this program reads.
 const APIVersion = "assay/v1"
 
+// The comments on the fields below are the descriptions of the JSON Schema and of docs/plan.md, and the jsonschema tags are the
+// rules that Parse applies: both are read from here, so a key is described and bounded in one place.
+
 // Plan is a parsed, defaulted and valid plan.
 type Plan struct {
-	APIVersion string         `json:"apiVersion" jsonschema:"required,enum=assay/v1"`
-	Name       string         `json:"name" jsonschema:"required"`
-	Model      Model          `json:"model"`
-	Server     Server         `json:"server"`
-	Routers    []Router       `json:"routers,omitempty"`
-	Client     Client         `json:"client"`
-	Workload   Workload       `json:"workload"`
-	Protocol   Protocol       `json:"protocol"`
-	Checks     map[string]any `json:"checks,omitempty"` // check id → required | ignore | a wanted value
-	Telemetry  Telemetry      `json:"telemetry"`
-	Unpinned   bool           `json:"allow_unpinned,omitempty"` // an image or dataset without digest is accepted, and the result says so
+	APIVersion string         `json:"apiVersion" jsonschema:"required,enum=assay/v1"`      // version of the plan's form
+	Name       string         `json:"name" jsonschema:"required"`                          // name of the runs this plan makes, in lists and reports
+	Model      Model          `json:"model" jsonschema:"required"`                         // what is served
+	Server     Server         `json:"server" jsonschema:"required"`                        // the inference server and how it is started
+	Routers    []Router       `json:"routers,omitempty"`                                   // what stands between client and server, by point
+	Client     Client         `json:"client"`                                              // who makes the load
+	Workload   Workload       `json:"workload"`                                            // what is asked
+	Protocol   Protocol       `json:"protocol" jsonschema:"required"`                      // how the load is shaped: exactly one of sweep, serve, matrix
+	Checks     map[string]any `json:"checks,omitempty"`                                    // check id → required | ignore | a wanted value
+	Telemetry  Telemetry      `json:"telemetry"`                                           // what is sampled beside the load
+	Unpinned   bool           `json:"allow_unpinned,omitempty" jsonschema:"default=false"` // an image without digest is accepted, and the result says so
 }
 
 // Model is what is served.
 type Model struct {
-	Name     string `json:"name"`               // short name for reports
-	Served   string `json:"served,omitempty"`   // name in requests; default Name
-	Revision string `json:"revision,omitempty"` // commit of the model repository
-	Path     string `json:"path,omitempty"`     // file or folder on the host; in docker it is mounted read-only
+	Name     string `json:"name" jsonschema:"required"` // short name for reports
+	Served   string `json:"served,omitempty"`           // name in requests; by default the model's name
+	Revision string `json:"revision,omitempty"`         // commit of the model repository
+	Path     string `json:"path,omitempty"`             // file or folder on the host; in docker it is mounted read-only
 }
 
 // Server is the inference server and how it is started.
 type Server struct {
-	Engine   string            `json:"engine"`            // preset: vllm | sglang | llamacpp | sim | openai
-	Runtime  string            `json:"runtime"`           // docker | process | endpoint
-	URL      string            `json:"url,omitempty"`     // runtime endpoint: the base URL, with or without /v1/…
-	Image    string            `json:"image,omitempty"`   // runtime docker: name@sha256:<64 hex>
-	Command  []string          `json:"command,omitempty"` // the program of runtime process; the entry point's override in docker
-	Args     []string          `json:"args,omitempty"`    // the preset adds host, port, model, served name, metrics where Args does not say it
-	Env      map[string]string `json:"env,omitempty"`
-	GPUs     string            `json:"gpus,omitempty"`      // all | none | "0,1,…"; docker only
-	Mounts   []Mount           `json:"mounts,omitempty"`    // docker only, read-only by default
-	ShmSize  string            `json:"shm_size,omitempty"`  // docker only, "16g"
-	Network  string            `json:"network,omitempty"`   // docker only: host | bridge
-	Port     int               `json:"port,omitempty"`      // 0 picks a free one
-	Endpoint string            `json:"endpoint,omitempty"`  // chat | completions
-	TokenEnv string            `json:"token_env,omitempty"` // name of the variable that holds the bearer token; the token itself never stands in a plan
-	Ready    Ready             `json:"ready"`
-	Stop     Stop              `json:"stop"`
+	Engine   string            `json:"engine" jsonschema:"enum=vllm,enum=sglang,enum=llamacpp,enum=sim,enum=openai"` // preset of port, health, metrics names and arguments; openai is any compatible server and the default of runtime endpoint
+	Runtime  string            `json:"runtime" jsonschema:"enum=docker,enum=process,enum=endpoint"`                  // docker starts a container, process a program, endpoint uses a server that runs already; by default what url, image or command imply
+	URL      string            `json:"url,omitempty"`                                                                // endpoint only: the base URL, with or without /v1/…
+	Image    string            `json:"image,omitempty"`                                                              // docker only: name@sha256:<64 hex>
+	Command  []string          `json:"command,omitempty"`                                                            // the program of runtime process; the override of the image's entry point in docker
+	Args     []string          `json:"args,omitempty"`                                                               // arguments; the preset adds host, port, model, served name and metrics where args does not say it
+	Env      map[string]string `json:"env,omitempty"`                                                                // environment variables of the server
+	GPUs     string            `json:"gpus,omitempty"`                                                               // docker only: all, none or indices such as "0,1"; by default all for vllm and sglang, else none
+	Mounts   []Mount           `json:"mounts,omitempty"`                                                             // docker only: more folders of the host in the container
+	ShmSize  string            `json:"shm_size,omitempty"`                                                           // docker only: shared memory such as 16g; 16g by default for vllm and sglang
+	Network  string            `json:"network,omitempty" jsonschema:"enum=host,enum=bridge"`                         // docker only; bridge by default
+	Port     int               `json:"port,omitempty" jsonschema:"minimum=0,maximum=65535,default=0"`                // port of the server; 0 picks a free one
+	Endpoint string            `json:"endpoint,omitempty" jsonschema:"enum=chat,enum=completions"`                   // API that is measured; chat by default, completions when url ends in /v1/completions
+	TokenEnv string            `json:"token_env,omitempty"`                                                          // name of the variable that holds the bearer token; the token itself never stands in a plan
+	Ready    Ready             `json:"ready"`                                                                        // bounds of the wait from start to the first token
+	Stop     Stop              `json:"stop"`                                                                         // bounds of the stop
 }
 
 // Mount binds a host path into the container.
 type Mount struct {
-	Source   string `json:"source"`
-	Target   string `json:"target"`
-	Writable bool   `json:"writable,omitempty"`
+	Source   string `json:"source" jsonschema:"required"`                  // absolute path on the host
+	Target   string `json:"target" jsonschema:"required"`                  // absolute path in the container
+	Writable bool   `json:"writable,omitempty" jsonschema:"default=false"` // the container may write there
 }
 
 // Ready bounds the wait from start to the first token.
 type Ready struct {
-	Timeout Duration `json:"timeout"`
+	Timeout Duration `json:"timeout" jsonschema:"default=30m,exclusiveMinimum=0"` // longest wait from start to the first token
 }
 
 // Stop bounds a graceful stop; after Grace the server is killed.
 type Stop struct {
-	Grace Duration `json:"grace"`
+	Grace Duration `json:"grace" jsonschema:"default=30s"` // time for a clean stop; after it the server is killed
 }
 
 // Router stands between client and server at the points of Points.
 type Router struct {
-	Points  string   `json:"points"` // "32-384" | "512" | "all": concurrencies it serves
-	Kind    string   `json:"kind"`   // none | nginx | haproxy
-	Runtime string   `json:"runtime,omitempty"`
-	Image   string   `json:"image,omitempty"`
-	Command []string `json:"command,omitempty"`
+	Points  string   `json:"points" jsonschema:"required"`                                 // concurrencies it serves: "32-384", "512" or "all"; an open loop counts as its max_concurrency, prefill as 1
+	Kind    string   `json:"kind" jsonschema:"required,enum=none,enum=nginx,enum=haproxy"` // the router's program
+	Runtime string   `json:"runtime,omitempty" jsonschema:"enum=docker,enum=process"`      // docker when an image is named, else process
+	Image   string   `json:"image,omitempty"`                                              // docker only: name@sha256:<64 hex>
+	Command []string `json:"command,omitempty"`                                            // the program, when it is not the kind's own
 }
 
 // Client is who makes the load.
 type Client struct {
-	Kind         string   `json:"kind"`                    // native
-	StallTimeout Duration `json:"stall_timeout,omitempty"` // no byte for this long: outcome stalled
-	Timeout      Duration `json:"timeout,omitempty"`       // a request's time limit: outcome timeout
-	Drain        Duration `json:"drain,omitempty"`         // how long stragglers are awaited after issue stops
+	Kind         string   `json:"kind" jsonschema:"enum=native,default=native"`             // the load generator
+	StallTimeout Duration `json:"stall_timeout" jsonschema:"default=5m,exclusiveMinimum=0"` // no byte for this long ends a request with outcome stalled
+	Timeout      Duration `json:"timeout" jsonschema:"default=1h,exclusiveMinimum=0"`       // time limit of a request: outcome timeout
+	Drain        Duration `json:"drain" jsonschema:"default=10m"`                           // how long stragglers are awaited after issue stops
 }
 
 // Workload is what is asked.
 type Workload struct {
-	Kind      string   `json:"kind"` // synthetic | sharegpt | text | jsonl | agentic | trace
-	Dataset   Dataset  `json:"dataset,omitzero"`
-	InputLen  Length   `json:"input_len,omitempty"`  // tokens of a prompt, synthetic and text
-	Seed      uint64   `json:"seed,omitempty"`       // canonical JSON writes it as a string
-	Salt      string   `json:"salt,omitempty"`       // run | session | none | a text
-	ToolDelay bool     `json:"tool_delay,omitempty"` // agentic: wait the recorded time of tool calls between turns
-	System    string   `json:"system,omitempty"`     // a system prompt put before each conversation
-	Sampling  Sampling `json:"sampling"`
+	Kind      string   `json:"kind" jsonschema:"default=synthetic,enum=synthetic,enum=sharegpt,enum=text,enum=jsonl,enum=agentic"` // where prompts come from
+	Dataset   Dataset  `json:"dataset,omitzero"`                                                                                   // the prompts' file, or a built-in one
+	InputLen  Length   `json:"input_len,omitempty" jsonschema:"minimum=1,maximum=16777216"`                                        // tokens of a prompt; 1024 by default for synthetic and text, not used in a matrix
+	Seed      uint64   `json:"seed,string" jsonschema:"default=0"`                                                                 // seed of everything random; the canonical form writes it as a text
+	Salt      string   `json:"salt" jsonschema:"default=run"`                                                                      // run: no prompt was ever cached; session: a mark per session; none; or a text. true means session for agentic, else run; false means none
+	ToolDelay bool     `json:"tool_delay,omitempty" jsonschema:"default=false"`                                                    // agentic: wait the recorded time of tool calls between turns
+	System    string   `json:"system,omitempty"`                                                                                   // a system prompt put before each conversation
+	Sampling  Sampling `json:"sampling"`                                                                                           // is sent with each request
 }
 
 // Dataset is a file of prompts; builtin names one that ships with the program.
 type Dataset struct {
-	Path    string `json:"path,omitempty"`
-	Builtin string `json:"builtin,omitempty"`
-	SHA256  string `json:"sha256,omitempty"`
+	Path    string `json:"path,omitempty"`    // file or folder of prompts
+	Builtin string `json:"builtin,omitempty"` // name of a dataset that ships with the program, such as agentic-small
+	SHA256  string `json:"sha256,omitempty"`  // digest the file must have; the result always names the digest that was found
 }
 
 // Sampling is sent with each request.
 type Sampling struct {
-	Temperature *float64 `json:"temperature,omitempty"`
-	TopP        *float64 `json:"top_p,omitempty"`
-	Seed        *int64   `json:"seed,omitempty"`
-	MaxTokens   int      `json:"max_tokens"`
-	IgnoreEOS   bool     `json:"ignore_eos,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty" jsonschema:"minimum=0"`                   // not sent when absent
+	TopP        *float64 `json:"top_p,omitempty" jsonschema:"minimum=0,maximum=1"`               // not sent when absent
+	Seed        *int64   `json:"seed,omitempty,string"`                                          // not sent when absent; the canonical form writes it as a text
+	MaxTokens   int      `json:"max_tokens" jsonschema:"default=256,minimum=1,maximum=16777216"` // longest answer in tokens
+	IgnoreEOS   bool     `json:"ignore_eos,omitempty" jsonschema:"default=false"`                // answers always have max_tokens tokens
 }
 
 // Protocol holds exactly one of its members.
 type Protocol struct {
-	Sweep  *Sweep  `json:"sweep,omitempty"`
-	Serve  *Serve  `json:"serve,omitempty"`
-	Matrix *Matrix `json:"matrix,omitempty"`
+	Sweep  *Sweep  `json:"sweep,omitempty"`  // a closed loop at each concurrency
+	Serve  *Serve  `json:"serve,omitempty"`  // an open loop at each rate
+	Matrix *Matrix `json:"matrix,omitempty"` // contexts × concurrencies
 }
 
 // Sweep is a closed loop at each concurrency.
 type Sweep struct {
-	Concurrency []int    `json:"concurrency"`
-	Requests    int      `json:"requests,omitempty"`     // measured requests per point; 0: by duration only
-	Duration    Duration `json:"duration,omitempty"`     // length of the window; 0: by requests only
-	MinDuration Duration `json:"min_duration,omitempty"` // the window lasts at least this long, also when Requests are done
-	Warmup      Warmup   `json:"warmup,omitzero"`
+	Concurrency []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=1000000"` // requests in flight, a point each; one number or a list
+	Requests    int      `json:"requests,omitempty" jsonschema:"minimum=0"`                   // measured requests per point; 0: by duration only
+	Duration    Duration `json:"duration,omitempty"`                                          // length of the window; 0: by requests only
+	MinDuration Duration `json:"min_duration,omitempty"`                                      // the window lasts at least this long, also when the requests are done
+	Warmup      Warmup   `json:"warmup,omitzero"`                                             // is sent before a point's window opens and is in no figure
 }
 
 // Serve is an open loop at a rate.
 type Serve struct {
-	Rate           []float64 `json:"rate"`    // requests/s, a point each; a plan may write one number
-	Arrival        string    `json:"arrival"` // poisson | gamma | constant
-	Burstiness     float64   `json:"burstiness,omitempty"`
-	MaxConcurrency int       `json:"max_concurrency,omitempty"`
-	Requests       int       `json:"requests,omitempty"`
-	Duration       Duration  `json:"duration,omitempty"`
-	Window         Cut       `json:"window,omitzero"`
-	DecodeNodes    int       `json:"decode_nodes,omitempty"` // for tps_per_node
+	Rate           []float64 `json:"rate" jsonschema:"required,exclusiveMinimum=0,maximum=1000000"`              // requests per second, a point each; one number or a list
+	Arrival        string    `json:"arrival" jsonschema:"default=poisson,enum=poisson,enum=gamma,enum=constant"` // how the gaps between requests are spread
+	Burstiness     float64   `json:"burstiness,omitempty" jsonschema:"exclusiveMinimum=0"`                       // gamma only: shape of the gaps, 1 is poisson, less is burstier; 1 by default
+	MaxConcurrency int       `json:"max_concurrency,omitempty" jsonschema:"minimum=0,default=0"`                 // most requests in flight; what it holds back counts from its intended time; 0: no limit
+	Requests       int       `json:"requests,omitempty" jsonschema:"minimum=0"`                                  // requests that are issued; 0: by duration only
+	Duration       Duration  `json:"duration,omitempty"`                                                         // how long requests are issued; 0: by requests only
+	Window         Cut       `json:"window,omitzero"`                                                            // what is left out of the measuring window
+	DecodeNodes    int       `json:"decode_nodes,omitempty" jsonschema:"minimum=0"`                              // nodes that decode, for tokens/s per node
 }
 
 // Matrix is contexts × concurrencies.
 type Matrix struct {
-	Contexts        []Length `json:"contexts"`
-	Concurrency     []int    `json:"concurrency"`
-	Duration        Duration `json:"duration"`                   // measured time of a decode cell
-	PrefillDuration Duration `json:"prefill_duration,omitempty"` // limit of a context's prefill pass
-	MaxTokens       int      `json:"max_tokens"`
+	Contexts        []Length `json:"contexts" jsonschema:"required,minimum=1,maximum=16777216"`       // lengths of the prompt in tokens, such as 8k; one or a list
+	Concurrency     []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=1000000"`     // requests in flight; one number or a list
+	Duration        Duration `json:"duration" jsonschema:"default=30s,exclusiveMinimum=0"`            // measured time of a decode cell
+	PrefillDuration Duration `json:"prefill_duration" jsonschema:"default=30s,exclusiveMinimum=0"`    // limit of a context's prefill pass
+	MaxTokens       int      `json:"max_tokens" jsonschema:"default=4096,minimum=1,maximum=16777216"` // longest answer in a decode cell
 }
 
 // Warmup is sent before a point's window opens and is in no figure.
 type Warmup struct {
-	Requests int      `json:"requests,omitempty"`
-	Duration Duration `json:"duration,omitempty"`
+	Requests int      `json:"requests,omitempty" jsonschema:"minimum=0"` // number of requests
+	Duration Duration `json:"duration,omitempty"`                        // length in time
 }
 
 // Cut leaves the first and last part of an open loop out of the window.
 type Cut struct {
-	Warmup   Duration `json:"warmup,omitempty"`
-	Cooldown Duration `json:"cooldown,omitempty"`
+	Warmup   Duration `json:"warmup,omitempty"`   // left out at the start
+	Cooldown Duration `json:"cooldown,omitempty"` // left out at the end
 }
 
 // Telemetry is what is sampled beside the load.
 type Telemetry struct {
-	Interval Duration `json:"interval"`
-}
-
-// Point is one measured setting of a plan, in the order it runs.
-type Point struct {
-	ID          string  // "c32", "r140", "prefill-8192", "decode-8192x64"
-	Phase       string  // sweep | serve | prefill | decode
-	Concurrency int     // 0 when the phase has none
-	Rate        float64 // requests/s; 0 when the phase has none
-	Context     int     // tokens; 0 when the phase has none
-	Router      Router  // Kind "none" when no router of the plan serves it
+	Interval Duration `json:"interval" jsonschema:"default=1s,exclusiveMinimum=0"` // time between samples
 }

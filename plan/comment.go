@@ -1,0 +1,50 @@
+package plan
+
+import (
+	_ "embed"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+)
+
+// source is the file whose types are a plan. It travels in the program, so that its comments are the one place where keys
+// are described.
+//
+//go:embed plan.go
+var source []byte
+
+// comments gives what the types' comments say: "Server" → its doc, "Server.Image" → the comment beside the field.
+func comments() map[string]string {
+	file, err := parser.ParseFile(token.NewFileSet(), "plan.go", source, parser.ParseComments)
+	if err != nil {
+		panic(fmt.Sprintf("plan: own source does not parse: %v", err))
+	}
+	notes := map[string]string{}
+	for _, decl := range file.Decls {
+		types, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range types.Specs {
+			t, ok := spec.(*ast.TypeSpec)
+			if !ok {
+				continue
+			}
+			notes[t.Name.Name] = strings.TrimSpace(types.Doc.Text())
+			if s, ok := t.Type.(*ast.StructType); ok {
+				fieldComments(notes, t.Name.Name, s)
+			}
+		}
+	}
+	return notes
+}
+
+func fieldComments(notes map[string]string, typeName string, s *ast.StructType) {
+	for _, f := range s.Fields.List {
+		for _, name := range f.Names {
+			notes[typeName+"."+name.Name] = strings.TrimSpace(f.Comment.Text())
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// fillDefaults completes a plan: first what depends on other keys, then the defaults its fields' tags state. A key that was
+// written keeps its value, also when that is zero; an empty text counts as not written.
+func fillDefaults(p *Plan, written map[string]place) {
+	p.Server.fillDefaults()
+	if p.Model.Served == "" {
+		p.Model.Served = p.Model.Name
+	}
+	p.Workload.Salt = saltOf(p.Workload)
+	if _, ok := written["workload.input_len"]; !ok {
+		p.Workload.InputLen = inputLenOf(*p)
+	}
+	for i := range p.Routers {
+		p.Routers[i].fillDefaults()
+	}
+	if s := p.Protocol.Serve; s != nil && s.Arrival == "gamma" {
+		if _, ok := written["protocol.serve.burstiness"]; !ok {
+			s.Burstiness = 1
+		}
+	}
+	fillTagged(reflect.ValueOf(p).Elem(), "", written)
+}
+
+func (s *Server) fillDefaults() {
+	if s.Runtime == "" {
+		s.Runtime = s.impliedRuntime()
+	}
+	if s.Engine == "" && s.Runtime == "endpoint" {
+		s.Engine = "openai"
+	}
+	if s.Endpoint == "" {
+		s.Endpoint = "chat"
+		if strings.HasSuffix(strings.TrimRight(s.URL, "/"), "/v1/completions") {
+			s.Endpoint = "completions"
+		}
+	}
+	if s.Runtime != "docker" {
+		return
+	}
+	large := s.Engine == "vllm" || s.Engine == "sglang" // engines for accelerators, whose workers talk through shared memory
+	if s.GPUs == "" {
+		s.GPUs = pick(large, "all", "none")
+	}
+	if s.ShmSize == "" {
+		s.ShmSize = pick(large, "16g", "")
+	}
+	if s.Network == "" {
+		s.Network = "bridge"
+	}
+}
+
+func pick(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// impliedRuntime is the one runtime that the written keys allow; "" when they leave it open.
+func (s *Server) impliedRuntime() string {
+	switch {
+	case s.URL != "" && s.Image == "" && s.Command == nil:
+		return "endpoint"
+	case s.Image != "" && s.URL == "":
+		return "docker"
+	case s.Image == "" && s.URL == "" && (s.Command != nil || s.Engine == "sim"):
+		return "process"
+	}
+	return ""
+}
+
+func (r *Router) fillDefaults() {
+	if r.Runtime != "" || r.Kind == RouterNone {
+		return
+	}
+	r.Runtime = pick(r.Image != "", "docker", "process")
+}
+
+// saltOf resolves the short forms of a salt.
+func saltOf(w Workload) string {
+	switch w.Salt {
+	case "true":
+		return pick(w.Kind == "agentic", "session", "run")
+	case "false":
+		return "none"
+	}
+	return w.Salt
+}
+
+// inputLenOf is the default length of a prompt, for the kinds that make prompts of a length.
+func inputLenOf(p Plan) Length {
+	made := p.Workload.Kind == "" || p.Workload.Kind == "synthetic" || p.Workload.Kind == "text"
+	if made && p.Protocol.Matrix == nil {
+		return 1024
+	}
+	return 0
+}
+
+// fillTagged gives every key that was not written the default of its field's tag.
+func fillTagged(v reflect.Value, path string, written map[string]place) {
+	for _, k := range keysOf(v.Type()) {
+		field, at := v.Field(k.Index), join(path, k.Name)
+		if field.Kind() == reflect.Pointer {
+			field = field.Elem() // the zero Value when nil, which has no kind and no default
+		}
+		switch {
+		case field.Kind() == reflect.Struct:
+			fillTagged(field, at, written)
+		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
+			for i := range field.Len() {
+				fillTagged(field.Index(i), join(at, strconv.Itoa(i)), written)
+			}
+		case k.Default != "" && (!has(written, at) || field.Kind() == reflect.String && field.String() == ""):
+			if err := setScalar(field, k.Default); err != nil {
+				panic("plan: default of " + at + ": " + err.Error()) // a fault of this package's tags, seen by every test
+			}
+		}
+	}
+}
+
+func has(written map[string]place, path string) bool {
+	_, ok := written[path]
+	return ok
+}

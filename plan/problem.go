@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/fault"
+)
+
+// place is where something stands: in the plan's text, or in an override.
+type place struct {
+	Line, Column int
+	Set          string // the override, as it was given; "" for the plan's text
+}
+
+func (p place) String() string {
+	if p.Set != "" {
+		return "in " + p.Set
+	}
+	return fmt.Sprintf("line %d, column %d", p.Line, p.Column)
+}
+
+// problem is one thing wrong with a plan.
+type problem struct {
+	At   place  // zero when no place of the text can be named
+	Path string // key that breaks a rule; "" for faults of the text
+	Code string
+	Text string
+	Hint string
+}
+
+func (p problem) String() string {
+	if p.At == (place{}) {
+		return p.Text
+	}
+	return p.At.String() + ": " + p.Text
+}
+
+// problems collects what is wrong, so that a person sees all of it at once.
+type problems []problem
+
+// shown is how many problems an error lists; more would hide the first ones.
+const shown = 20
+
+// err makes one error of all problems; nil when there are none.
+func (ps problems) err() error {
+	switch len(ps) {
+	case 0:
+		return nil
+	case 1:
+		return fault.New(fault.Plan, ps[0].Code, ps[0].Hint, "%s", ps[0])
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "the plan has %d faults:", len(ps))
+	for _, p := range ps[:min(len(ps), shown)] {
+		text.WriteString("\n  " + p.String())
+	}
+	if more := len(ps) - shown; more > 0 {
+		fmt.Fprintf(&text, "\n  and %d more", more)
+	}
+	return fault.New(fault.Plan, ps.code(), ps.hint(), "%s", text.String())
+}
+
+// sort puts problems in the order of the text, those of overrides last.
+func (ps problems) sort() {
+	slices.SortStableFunc(ps, func(a, b problem) int {
+		return cmp.Or(cmp.Compare(a.At.Set, b.At.Set), cmp.Compare(a.At.Line, b.At.Line),
+			cmp.Compare(a.At.Column, b.At.Column), cmp.Compare(a.Path, b.Path))
+	})
+}
+
+// code is the problems' common code, or "invalid".
+func (ps problems) code() string {
+	for _, p := range ps {
+		if p.Code != ps[0].Code {
+			return "invalid"
+		}
+	}
+	return ps[0].Code
+}
+
+// hint joins the different hints of the problems that are shown.
+func (ps problems) hint() string {
+	seen := map[string]bool{"": true}
+	var hints []string
+	for _, p := range ps[:min(len(ps), shown)] {
+		if !seen[p.Hint] {
+			seen[p.Hint] = true
+			hints = append(hints, p.Hint)
+		}
+	}
+	return strings.Join(hints, "\n")
+}

@@ -1,0 +1,114 @@
+package plan
+
+import "strings"
+
+// maxPoints bounds a plan's points; more is a slip of the pen.
+const maxPoints = 10_000
+
+func (v *validator) workload(p Plan) {
+	w := p.Workload
+	v.dataset(w)
+	made := w.Kind == "synthetic" || w.Kind == "text"
+	switch {
+	case w.InputLen > 0 && p.Protocol.Matrix != nil:
+		v.fail("workload.input_len", "value", "remove it", "workload.input_len has no meaning in a matrix: protocol.matrix.contexts says how long prompts are")
+	case w.InputLen > 0 && w.Kind == "agentic":
+		v.fail("workload.input_len", "value", "remove it", "workload.input_len has no meaning for kind agentic: conversations keep their length")
+	}
+	if p.Protocol.Matrix != nil && !made && !v.failed("workload.kind") {
+		v.fail("workload.kind", "value", "", "workload.kind %q has no prompts of a wanted length: a matrix needs synthetic or text", w.Kind)
+	}
+	if w.ToolDelay && w.Kind != "agentic" {
+		v.fail("workload.tool_delay", "value", "remove it", "workload.tool_delay has a meaning for kind agentic only")
+	}
+}
+
+// dataset checks that prompts come from one place.
+func (v *validator) dataset(w Workload) {
+	d := w.Dataset
+	const at = "workload.dataset"
+	switch {
+	case w.Kind == "synthetic" && (d != Dataset{}):
+		v.fail(at, "value", "remove it, or choose the kind of the data", "%s has no meaning for kind synthetic, whose prompts are made", at)
+		return
+	case d.Path != "" && d.Builtin != "":
+		v.fail(at, "value", "keep one of them", "%s has a path and a builtin", at)
+	case w.Kind == "agentic" && d.Path == "" && d.Builtin == "":
+		v.fail(at, "missing", "write dataset: {builtin: agentic-small}, or a path", "%s is missing: kind agentic needs a path or a builtin", at)
+	case w.Kind != "synthetic" && d.Path == "" && d.Builtin == "" && !v.failed("workload.kind"):
+		v.fail(at, "missing", "write dataset: {path: …}", "%s is missing: kind %s needs a path", at, w.Kind)
+	}
+	if d.SHA256 != "" && !sha256Form.MatchString(d.SHA256) {
+		v.fail(at+".sha256", "value", "assay plan pin writes the digest of the file into the plan", "%s.sha256 is not 64 hex digits in lower case", at)
+	}
+}
+
+func (v *validator) protocol(p Plan) {
+	var names []string
+	for name, there := range map[string]bool{"sweep": p.Protocol.Sweep != nil, "serve": p.Protocol.Serve != nil, "matrix": p.Protocol.Matrix != nil} {
+		if there {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 1 {
+		v.fail("protocol", "value", "keep one and make a plan of each other", "protocol holds %d protocols; a plan has exactly one of sweep, serve, matrix", len(names))
+		return
+	}
+	switch {
+	case p.Protocol.Sweep != nil:
+		v.sweep(*p.Protocol.Sweep)
+	case p.Protocol.Serve != nil:
+		v.serve(*p.Protocol.Serve)
+	case p.Protocol.Matrix == nil && !v.failed("protocol"):
+		v.fail("protocol", "missing", "write an example with: assay plan init --protocol sweep", "protocol holds none of sweep, serve, matrix; a plan has exactly one")
+		return
+	}
+	v.points(p)
+}
+
+// points checks that every point of the plan is there once.
+func (v *validator) points(p Plan) {
+	seen := map[string]bool{}
+	points := p.Points()
+	if len(points) > maxPoints {
+		v.fail("protocol", "value", "", "protocol makes %d points; the most is %d", len(points), maxPoints)
+	}
+	for _, point := range points {
+		if seen[point.ID] {
+			v.fail(listOf(point.Phase), "value", "write each value once", "%s makes the point %s twice", listOf(point.Phase), point.ID)
+			return
+		}
+		seen[point.ID] = true
+	}
+}
+
+// listOf names the list whose values make the points of a phase.
+func listOf(phase string) string {
+	return map[string]string{
+		PhaseSweep: "protocol.sweep.concurrency", PhaseServe: "protocol.serve.rate",
+		PhasePrefill: "protocol.matrix.contexts", PhaseDecode: "protocol.matrix.concurrency",
+	}[phase]
+}
+
+func (v *validator) sweep(s Sweep) {
+	const at = "protocol.sweep"
+	if s.Requests == 0 && s.Duration == 0 && s.MinDuration == 0 {
+		v.fail(at, "missing", "write requests: 500, duration: 5m or min_duration: 20m", "%s has no end: it needs requests, duration or min_duration", at)
+	}
+	if s.Duration > 0 && s.MinDuration > s.Duration {
+		v.fail(at+".min_duration", "value", "", "%s.min_duration %s is longer than duration %s", at, s.MinDuration, s.Duration)
+	}
+}
+
+func (v *validator) serve(s Serve) {
+	const at = "protocol.serve"
+	if s.Requests == 0 && s.Duration == 0 {
+		v.fail(at, "missing", "write requests: 500 or duration: 5m", "%s has no end: it needs requests or duration", at)
+	}
+	if cut := s.Window.Warmup + s.Window.Cooldown; s.Duration > 0 && cut >= s.Duration {
+		v.fail(at+".window", "value", "", "%s.window leaves nothing: warmup and cooldown take %s of %s", at, cut, s.Duration)
+	}
+	if s.Burstiness != 0 && s.Arrival != "gamma" && strings.TrimSpace(s.Arrival) != "" {
+		v.fail(at+".burstiness", "value", "remove it or write arrival: gamma", "%s.burstiness has a meaning for arrival gamma only", at)
+	}
+}
