@@ -9,6 +9,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
+// maxItems bounds every list of a plan.
+const maxItems = 10_000
+
 // decoder reads a YAML tree into the plan's types and remembers where each key stood.
 type decoder struct {
 	places   map[string]place // path → where it was written
@@ -106,6 +109,9 @@ func (d *decoder) pairs(n ast.Node, path string, each func(string, *ast.MappingV
 	}
 	first := map[string]place{}
 	for _, pair := range pairs {
+		if d.problems.full() {
+			return
+		}
 		name := textOf(pair.Key)
 		if at, twice := first[name]; twice {
 			d.fail(pair.Key, "duplicate_key", "keep one of the two", "key %q stands twice; the first is at %s", name, at)
@@ -123,6 +129,10 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string) {
 		nodes = s.Values
 	} else if n.Type() == ast.MappingType && v.Type().Elem().Kind() != reflect.Struct {
 		d.wrong(n, path, "a list")
+		return
+	}
+	if len(nodes) > maxItems {
+		d.fail(n, "too_large", "", "%s has %d items; the most is %d", path, len(nodes), maxItems)
 		return
 	}
 	items := reflect.MakeSlice(v.Type(), len(nodes), len(nodes))

@@ -3,6 +3,9 @@ package plan
 // APIVersion is the only value of Plan.APIVersion this program reads.
 const APIVersion = "assay/v1"
 
+// AnyModel as a model's name stands for the one model that a running server lists. Only runtime endpoint has it.
+const AnyModel = "*"
+
 // The comments on the fields below are the descriptions of the JSON Schema and of docs/plan.md, and the jsonschema tags are the
 // rules that Parse applies: both are read from here, so a key is described and bounded in one place.
 
@@ -23,7 +26,7 @@ type Plan struct {
 
 // Model is what is served.
 type Model struct {
-	Name     string `json:"name" jsonschema:"required"` // short name for reports
+	Name     string `json:"name" jsonschema:"required"` // short name for reports; with runtime endpoint "*" is the one model the server lists
 	Served   string `json:"served,omitempty"`           // name in requests; by default the model's name
 	Revision string `json:"revision,omitempty"`         // commit of the model repository
 	Path     string `json:"path,omitempty"`             // file or folder on the host; in docker it is mounted read-only

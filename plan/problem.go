@@ -41,8 +41,10 @@ func (p problem) String() string {
 // problems collects what is wrong, so that a person sees all of it at once.
 type problems []problem
 
-// shown is how many problems an error lists; more would hide the first ones.
+// shown is how many problems an error lists; more would hide the first ones and are not looked for.
 const shown = 20
+
+func (ps problems) full() bool { return len(ps) > shown }
 
 // err makes one error of all problems; nil when there are none.
 func (ps problems) err() error {
@@ -53,12 +55,13 @@ func (ps problems) err() error {
 		return fault.New(fault.Plan, ps[0].Code, ps[0].Hint, "%s", ps[0])
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "the plan has %d faults:", len(ps))
+	if ps.full() {
+		fmt.Fprintf(&text, "the plan has more than %d faults:", shown)
+	} else {
+		fmt.Fprintf(&text, "the plan has %d faults:", len(ps))
+	}
 	for _, p := range ps[:min(len(ps), shown)] {
 		text.WriteString("\n  " + p.String())
-	}
-	if more := len(ps) - shown; more > 0 {
-		fmt.Fprintf(&text, "\n  and %d more", more)
 	}
 	return fault.New(fault.Plan, ps.code(), ps.hint(), "%s", text.String())
 }

@@ -28,6 +28,9 @@ func (v *validator) plan(p Plan) {
 
 // fail adds a problem at path, or where the nearest section above it stands.
 func (v *validator) fail(path, code, hint, format string, args ...any) {
+	if v.problems.full() {
+		return
+	}
 	v.problems = append(v.problems, problem{v.place(path), path, code, fmt.Sprintf(format, args...), hint})
 }
 

@@ -20,6 +20,9 @@ func (v *validator) server(p Plan) {
 		engine, _ := keyNamed(reflect.TypeFor[Server](), "engine")
 		v.fail("server.engine", "missing", "", "server.engine is missing%s", oneOf(engine.Enum))
 	}
+	if s.Runtime != "endpoint" && (p.Model.Name == AnyModel || p.Model.Served == AnyModel) {
+		v.fail("model.name", "value", "name the model", "model.name %q stands for the model of a running server; runtime %s starts one", AnyModel, s.Runtime)
+	}
 	switch s.Runtime {
 	case "docker":
 		v.image(s.Image, "server.image", "runtime docker", p.Unpinned)
