@@ -176,10 +176,3 @@ type Recording struct {
 	IssueUS  [2]int64 `json:"issue_us"`  // first measured issue and end of drain, since the epoch
 	WindowUS [2]int64 `json:"window_us"` // the measuring window since the epoch, exact
 }
-
-// Artifact is a file of the run's folder.
-type Artifact struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-	Bytes  int64  `json:"bytes"`
-}

@@ -12,14 +12,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/fault"
 	"assay/result"
 )
-
-// ResultName is the result document's file in a run's folder.
-const ResultName = "result.json"
 
 // WriteFile writes a file whole or not at all: under a temporary name beside it, synced, renamed, and its folder synced.
 // Missing folders are made. The file has mode 0600.
@@ -67,7 +65,7 @@ func (s *Store) SaveResult(ctx context.Context, id string, r result.Result) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return b, s.explain(WriteFile(filepath.Join(s.RunDir(id), ResultName), b), "save result of run %s", id)
+	return b, s.explain(WriteFile(filepath.Join(s.RunDir(id), result.FileName), b), "save result of run %s", id)
 }
 
 // ResultBytes gives the result document as SaveResult wrote it; ErrNotFound when the run or its result is not there.
@@ -76,7 +74,7 @@ func (s *Store) ResultBytes(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(s.RunDir(id), ResultName))
+	b, err := os.ReadFile(filepath.Join(s.RunDir(id), result.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.Store, "no_result", "a run has its result when it ended", "run %s is %s and has no result: %w", id, r.State, ErrNotFound)
 	}
@@ -84,7 +82,7 @@ func (s *Store) ResultBytes(ctx context.Context, id string) ([]byte, error) {
 }
 
 // IndexFiles notes every file of the run's folder with its hash and size, in the order of their paths, and gives the list. The
-// result document is not in it, because it holds the list; nor are temporary and hidden files.
+// result document is not in it, because it holds the list; nor is what is made from the document, nor temporary and hidden files.
 func (s *Store) IndexFiles(ctx context.Context, id string) ([]result.Artifact, error) {
 	found, err := hashFiles(ctx, s.RunDir(id))
 	if err != nil {
@@ -141,7 +139,7 @@ func hashFiles(ctx context.Context, dir string) ([]result.Artifact, error) {
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case path == "." || path == ResultName || d.Type()&^fs.ModeDir != 0:
+		case path == ".", slices.Contains(result.Derived(), path), d.Type()&^fs.ModeDir != 0:
 			return nil
 		case strings.HasPrefix(d.Name(), "."):
 			return skip(d)

@@ -68,7 +68,8 @@ func TestIndexFiles(t *testing.T) {
 	addRun(t, s, "r1", result.Done)
 	dir := s.RunDir("r1")
 	for path, text := range map[string]string{
-		"recordings/c1.rec": "hello", "logs/server.log": "", "plan.yaml": "x", ResultName: "{}", "logs/" + ResultName: "inner",
+		"recordings/c1.rec": "hello", "logs/server.log": "", "plan.yaml": "x", result.FileName: "{}", "logs/" + result.FileName: "inner",
+		result.ReportName: "<html>", result.ArchiveName: "tar",
 		".plan.yaml.123.tmp": "torn", ".hidden/file": "x",
 	} {
 		writeFile(t, filepath.Join(dir, path), text)
