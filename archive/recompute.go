@@ -1,0 +1,204 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"assay/plan"
+	"assay/result"
+	"assay/runner/metrics"
+	"assay/runner/record"
+)
+
+// run is a result document whose numbers are recomputed as its recordings come by.
+type run struct {
+	result  result.Result
+	plan    plan.Plan
+	planErr error
+	points  []point        // as in the result
+	byPath  map[string]int // recording → index of its point
+}
+
+// point is what was recomputed of one point.
+type point struct {
+	metrics  *metrics.Summary
+	mlperf   *metrics.Summary
+	problems []string
+}
+
+func (p *point) problem(format string, args ...any) {
+	p.problems = append(p.problems, fmt.Sprintf(format, args...))
+}
+
+func newRun(r result.Result) *run {
+	n := &run{result: r, points: make([]point, len(r.Points)), byPath: map[string]int{}}
+	n.plan, n.planErr = plan.Parse(r.Plan)
+	for i, p := range r.Points {
+		if p.Recording == nil {
+			continue
+		}
+		if _, twice := n.byPath[p.Recording.Path]; twice {
+			n.points[i].problem("its recording %s is another point's too", p.Recording.Path)
+			continue
+		}
+		n.byPath[p.Recording.Path] = i
+	}
+	return n
+}
+
+// useRecording recomputes the point whose recording comes by; other files are nobody's.
+func (n *run) useRecording(name string, size, limit int64, in io.Reader) {
+	i, ok := n.byPath[name]
+	if !ok {
+		return
+	}
+	p := &n.points[i]
+	if size > limit {
+		p.problem("its recording has %d bytes, more than this program reads", size)
+		return
+	}
+	rec, err := record.Decode(in)
+	switch {
+	case err != nil:
+		p.problem("its recording cannot be read: %v", err)
+	case rec.Torn:
+		p.problem("its recording is cut off")
+	default:
+		n.recompute(p, n.result.Points[i], rec)
+	}
+}
+
+func (n *run) recompute(p *point, told result.Point, rec record.Recording) {
+	n.compareHeader(p, told, rec)
+	shape, ok := n.shape(told.ID)
+	if !ok {
+		p.problem("the plan has no such point")
+		return
+	}
+	s := metrics.Summarise(rec, window(told.Recording.WindowUS), shape)
+	p.metrics = &s
+	if told.MLPerf != nil {
+		s := metrics.MLPerf(rec, window(told.Recording.IssueUS), shape)
+		p.mlperf = &s
+	}
+}
+
+func window(us [2]int64) metrics.Window { return metrics.Window{StartUS: us[0], EndUS: us[1]} }
+
+// compareHeader makes sure that the recording is this point's, of this run, over the window the result shows.
+func (n *run) compareHeader(p *point, told result.Point, rec record.Recording) {
+	if h := rec.Header; h.Run != n.result.Run.ID || h.Point != told.ID || h.EpochUS != told.Recording.EpochUS {
+		p.problem("its recording says run %s, point %s, epoch %d; the result says %s, %s, %d", h.Run, h.Point, h.EpochUS,
+			n.result.Run.ID, told.ID, told.Recording.EpochUS)
+	}
+	var events int64
+	for _, r := range rec.Requests {
+		events += int64(len(r.Events))
+	}
+	if len(rec.Requests) != told.Recording.Requests || events != told.Recording.Events {
+		p.problem("its recording holds %d requests and %d events, the result says %d and %d",
+			len(rec.Requests), events, told.Recording.Requests, told.Recording.Events)
+	}
+	span, epoch := told.Recording.WindowUS, rec.Header.EpochUS
+	want := result.Window{StartedUS: epoch + span[0], EndedUS: epoch + span[1], DurationS: float64(span[1]-span[0]) / 1e6}
+	if told.Window != nil && *told.Window != want {
+		p.problem("its window is not the one of its recording")
+	}
+}
+
+// shape is the plan's, not the result's: a per-user figure cannot be made from a concurrency that was not asked for.
+func (n *run) shape(id string) (metrics.Shape, bool) {
+	if n.planErr != nil {
+		return metrics.Shape{}, false
+	}
+	for _, p := range n.plan.Points() {
+		if p.ID != id {
+			continue
+		}
+		s := metrics.Shape{Concurrency: p.Concurrency, Prefill: p.Phase == plan.PhasePrefill}
+		if n.plan.Protocol.Serve != nil {
+			s.DecodeNodes = n.plan.Protocol.Serve.DecodeNodes
+		}
+		return s, true
+	}
+	return metrics.Shape{}, false
+}
+
+// lines says what the recomputation found, after the last recording.
+func (n *run) lines() []Line {
+	var all []*metrics.Summary
+	for _, p := range n.points {
+		all = append(all, p.metrics)
+	}
+	metrics.Utilize(all)
+	lines := []Line{n.planLine(), n.coverLine()}
+	for i, told := range n.result.Points {
+		lines = append(lines, n.points[i].line(told))
+	}
+	return lines
+}
+
+func (n *run) planLine() Line {
+	var canonical bytes.Buffer
+	if err := json.Compact(&canonical, n.result.Plan); err != nil {
+		return Line{"plan", Fail, "is not JSON: " + err.Error()}
+	}
+	if sum := fmt.Sprintf("%x", sha256.Sum256(canonical.Bytes())); sum != n.result.Run.PlanSHA256 {
+		return Line{"plan", Fail, fmt.Sprintf("has the SHA-256 %s, the result says %s", sum, n.result.Run.PlanSHA256)}
+	}
+	if n.planErr != nil {
+		return Line{"plan", Fail, "cannot be read: " + n.planErr.Error()}
+	}
+	return Line{"plan", OK, "SHA-256 " + n.result.Run.PlanSHA256}
+}
+
+// coverLine makes sure that no point of the plan is left out of the result of a finished run.
+func (n *run) coverLine() Line {
+	if n.planErr != nil {
+		return Line{"points", Fail, "cannot be compared with a plan that cannot be read"}
+	}
+	told := map[string]bool{}
+	for _, p := range n.result.Points {
+		if told[p.ID] {
+			return Line{"points", Fail, p.ID + " stands in the result twice"}
+		}
+		told[p.ID] = true
+	}
+	var missing []string
+	for _, p := range n.plan.Points() {
+		if !told[p.ID] {
+			missing = append(missing, p.ID)
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return Line{"points", OK, fmt.Sprintf("all %d of the plan are in the result", len(told))}
+	case n.result.Run.State == result.Done:
+		return Line{"points", Fail, "missing in the result of a finished run: " + strings.Join(missing, ", ")}
+	}
+	return Line{"points", None, "the run is " + string(n.result.Run.State) + ", not measured: " + strings.Join(missing, ", ")}
+}
+
+func (p *point) line(told result.Point) Line {
+	what := "point " + told.ID
+	switch {
+	case len(p.problems) > 0:
+		return Line{what, Fail, strings.Join(p.problems, "; ")}
+	case told.Metrics == nil && told.MLPerf == nil && told.State != result.PointValid && told.State != result.PointQueued:
+		return Line{what, None, "has no numbers: " + string(told.State)}
+	case told.Recording == nil:
+		return Line{what, Fail, "has no recording to recompute it from"}
+	case p.metrics == nil:
+		return Line{what, Fail, "could not be recomputed: its recording " + told.Recording.Path + " was not read"}
+	}
+	numbers, differ := compare("", told.Metrics, p.metrics)
+	more, alsoDiffer := compare("mlperf.", told.MLPerf, p.mlperf)
+	if differ = append(differ, alsoDiffer...); len(differ) > 0 {
+		return Line{what, Fail, strings.Join(differ, "; ")}
+	}
+	return Line{what, OK, fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more, told.Recording.Path)}
+}
