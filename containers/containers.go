@@ -46,7 +46,7 @@ type Mount struct {
 type Exit struct {
 	Code   int
 	OOM    bool
-	Reason string // "exited", "killed by signal 9", …
+	Reason string // "exited with code 1", "was killed by signal 9", …
 }
 
 // Instance is a started server or router.

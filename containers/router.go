@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -109,11 +108,11 @@ func hostsOf(upstreams []string) ([]string, error) {
 	return out, nil
 }
 
-// lines renders one line per upstream.
-func lines(upstreams []string, format string) string {
+// serverLines renders a configuration line for each server.
+func serverLines(upstreams []string, line func(i int, host string) string) string {
 	var b strings.Builder
-	for i, u := range upstreams {
-		fmt.Fprintf(&b, format, i, u)
+	for i, host := range upstreams {
+		b.WriteString(line(i, host))
 	}
 	return b.String()
 }

@@ -67,5 +67,5 @@ http {
     }
   }
 }
-`, port, lines(upstreams, "    server %[2]s max_fails=0;%.0[1]s\n"))
+`, port, serverLines(upstreams, func(_ int, host string) string { return "    server " + host + " max_fails=0;\n" }))
 }

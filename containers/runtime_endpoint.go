@@ -23,29 +23,29 @@ func (endpoint) Start(_ context.Context, s Spec) (Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return remote{base: base}, nil
+	return distant{base: base}, nil
 }
 
 // Reap finds nothing: an endpoint leaves nothing.
 func (endpoint) Reap(context.Context, string) ([]string, error) { return nil, nil }
 
-// remote is a running server known by its address alone.
-type remote struct{ base string }
+// distant is a running server known by its address alone.
+type distant struct{ base string }
 
 // BaseURL is the address without /v1/….
-func (r remote) BaseURL() string { return r.base }
+func (r distant) BaseURL() string { return r.base }
 
 // Identity is all that is known before the server is asked.
-func (r remote) Identity() Identity { return Identity{Runtime: "endpoint", Name: r.base} }
+func (r distant) Identity() Identity { return Identity{Runtime: "endpoint", Name: r.base} }
 
 // LogPath is empty: its log is not ours.
-func (remote) LogPath() string { return "" }
+func (distant) LogPath() string { return "" }
 
 // Exited never yields: that a remote server is gone shows in the requests.
-func (remote) Exited() <-chan Exit { return nil }
+func (distant) Exited() <-chan Exit { return nil }
 
 // Stop leaves the server running.
-func (remote) Stop(context.Context) (Exit, error) { return Exit{}, nil }
+func (distant) Stop(context.Context) (Exit, error) { return Exit{}, nil }
 
 // baseURL strips the API's part from an address: http://host:8000/v1/chat/completions → http://host:8000.
 func baseURL(raw string) (string, error) {

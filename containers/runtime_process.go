@@ -144,7 +144,7 @@ func exitOf(ps *os.ProcessState) Exit {
 		return Exit{Code: -1, Reason: "lost"}
 	}
 	if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return Exit{Code: 128 + int(ws.Signal()), Reason: fmt.Sprintf("killed by signal %d (%s)", ws.Signal(), ws.Signal())}
+		return Exit{Code: 128 + int(ws.Signal()), Reason: fmt.Sprintf("was killed by signal %d (%s)", ws.Signal(), ws.Signal())}
 	}
 	return Exit{Code: ps.ExitCode(), Reason: fmt.Sprintf("exited with code %d", ps.ExitCode())}
 }

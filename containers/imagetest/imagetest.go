@@ -1,0 +1,192 @@
+// Package imagetest assembles container images for tests, without docker build and without network: a static program and
+// files in one layer, served by a registry in the test's own process and named by digest. Only tests import it.
+package imagetest
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"log"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// socket is where the tests look for an engine.
+const socket = "/var/run/docker.sock"
+
+// NeedDocker skips the test when no engine listens; under CI=true that is a failure.
+func NeedDocker(t testing.TB) {
+	t.Helper()
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		Missing(t, "a Docker engine at %s (%v)", socket, err)
+		return
+	}
+	c.Close()
+}
+
+// Missing skips the test for want of a part of the machine; under CI=true it fails.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("needs "+format, args...)
+	}
+	t.Skipf("needs "+format, args...)
+}
+
+// Registry serves an empty registry on the loopback until the test ends and gives its host:port.
+func Registry(t testing.TB) string {
+	t.Helper()
+	s := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// Push stores an image and gives its reference by digest. The engine's copy is removed when the test ends.
+func Push(t testing.TB, host, repository string, img v1.Image) string {
+	t.Helper()
+	tag, err := name.ParseReference(host + "/" + repository + ":latest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(tag, img); err != nil {
+		t.Fatal(err)
+	}
+	d, err := img.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := host + "/" + repository + "@" + d.String()
+	t.Cleanup(func() { _ = exec.Command("docker", "image", "rm", "--force", ref).Run() })
+	return ref
+}
+
+// Files are an image's contents: path in the image → file on this machine.
+type Files map[string]string
+
+// Image makes a one-layer image whose entry point is a program of it.
+func Image(t testing.TB, files Files, entrypoint ...string) v1.Image {
+	t.Helper()
+	b := layer(t, files)
+	l, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := mutate.AppendLayers(empty.Image, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cf, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cf = cf.DeepCopy()
+	cf.OS, cf.Architecture, cf.Config = "linux", runtime.GOARCH, v1.Config{Entrypoint: entrypoint}
+	if img, err = mutate.ConfigFile(img, cf); err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// layer packs files, with a /tmp.
+func layer(t testing.TB, files Files) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	add := func(h tar.Header, body []byte) {
+		h.Size, h.ModTime = int64(len(body)), time.Unix(0, 0)
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil)
+	for to, from := range files {
+		body, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(to, "/"), Mode: 0o755}, body)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// Build compiles a Go main package of this module to a static program.
+func Build(t testing.TB, pkg string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", pkg, err, b)
+	}
+	return out
+}
+
+// LlamaServer is the static llama.cpp server of the cache; ASSAY_LLAMA_SERVER names another.
+func LlamaServer(t testing.TB) string {
+	t.Helper()
+	return cached(t, "ASSAY_LLAMA_SERVER", ".cache/engines/llama-server")
+}
+
+// LlamaModel is the small model of the cache; ASSAY_LLAMA_MODEL names another.
+func LlamaModel(t testing.TB) string {
+	t.Helper()
+	return cached(t, "ASSAY_LLAMA_MODEL", ".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+}
+
+// LlamaImage is llama.cpp's server as an image in a registry of the test's own, by digest. The model is not in it.
+func LlamaImage(t testing.TB) (ref string) {
+	t.Helper()
+	img := Image(t, Files{"/app/llama-server": LlamaServer(t)}, "/app/llama-server")
+	return Push(t, Registry(t), "assay/llama-server", img)
+}
+
+// cached finds a file by an environment variable, or below the module's root.
+func cached(t testing.TB, variable, path string) string {
+	t.Helper()
+	if named := os.Getenv(variable); named != "" {
+		path = named
+	} else {
+		path = filepath.Join(moduleRoot(t), path)
+	}
+	if _, err := os.Stat(path); err != nil {
+		Missing(t, "%s (or %s)", path, variable)
+	}
+	return path
+}
+
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("the module's root was not found")
+	return ""
+}
