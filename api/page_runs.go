@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"assay/plan"
+	"assay/report"
+	"assay/result"
+	"assay/store"
+)
+
+// logLines is how much of a log the page of a run shows.
+const logLines = 60
+
+// runsView is the data of the list of runs.
+type runsView struct {
+	Runs    []RunItem
+	Next    string
+	Paged   bool // not the first page
+	NowUS   int64
+	Plan    string // what was typed, when it was refused
+	Example string
+}
+
+// runView is the data of one run's page.
+type runView struct {
+	Run       RunDetail
+	NowUS     int64
+	Log       string
+	PlanText  string
+	HasResult bool
+	Formats   []report.Format
+}
+
+// Active tells whether the run still changes.
+func (v runView) Active() bool { return !v.Run.State.Ended() }
+
+// Now is the phase the run is in, if any.
+func (v runView) Now() *result.Phase {
+	for i := len(v.Run.Phases) - 1; i >= 0; i-- {
+		if v.Run.Phases[i].EndedUS == 0 {
+			return &v.Run.Phases[i]
+		}
+	}
+	return nil
+}
+
+func (s *Server) pageRuns(c echo.Context) error { return s.showRuns(c, http.StatusOK, "", nil) }
+
+// showRuns renders the list; typed and problem are of a plan that was refused.
+func (s *Server) showRuns(c echo.Context, status int, typed string, problem *Problem) error {
+	cursor := c.QueryParam("cursor")
+	runs, next, err := s.Store.Runs(c.Request().Context(), store.Filter{Limit: defaultLimit, Cursor: cursor})
+	if err != nil {
+		return err
+	}
+	v := runsView{Next: next, Paged: cursor != "", NowUS: s.Now().UnixMicro(), Plan: typed, Example: examplePlan()}
+	refresh := false
+	for _, r := range runs {
+		v.Runs = append(v.Runs, runItem(r))
+		refresh = refresh || !r.State.Ended()
+	}
+	return s.render(c, status, "runs.html", page{Title: "Runs", Section: "runs", Refresh: refresh, Problem: problem, Main: v})
+}
+
+// examplePlan is what an empty form shows.
+func examplePlan() string {
+	b, err := plan.Example("sweep")
+	if err != nil {
+		return "" // only a protocol that is not there has no example
+	}
+	return string(b)
+}
+
+func (s *Server) formSubmit(c echo.Context) error {
+	if err := readForm(c); err != nil {
+		return err
+	}
+	text := c.FormValue("plan")
+	p, err := plan.Parse([]byte(text))
+	if err != nil {
+		problem := problemOf(badPlan(err))
+		return s.showRuns(c, problem.Status, text, &problem)
+	}
+	run, _, err := s.submit(c.Request().Context(), p, "")
+	if err != nil {
+		return err
+	}
+	return seeOther(c, "/runs/"+run.ID)
+}
+
+func (s *Server) pageRun(c echo.Context) error {
+	ctx := c.Request().Context()
+	run, err := s.Store.Run(ctx, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	v := runView{NowUS: s.Now().UnixMicro(), Log: s.logTail(run.ID), PlanText: planText(run.Plan), Formats: report.Formats()}
+	if v.Run, err = s.detail(ctx, run); err != nil {
+		return err
+	}
+	_, err = os.Stat(filepath.Join(s.Store.RunDir(run.ID), result.FileName))
+	v.HasResult = err == nil
+	return s.render(c, http.StatusOK, "run.html", page{Title: run.Name, Section: "runs", Refresh: v.Active(), Main: v})
+}
+
+// planText is the readable form of a stored plan; the stored form itself when this program cannot read it any more.
+func planText(stored []byte) string {
+	p, err := plan.Parse(stored)
+	if err != nil {
+		return string(stored)
+	}
+	return string(p.YAML())
+}
+
+// logTail is the end of the run's logs, or nothing: a page without its log is still a page.
+func (s *Server) logTail(id string) string {
+	root, err := os.OpenRoot(s.Store.RunDir(id))
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	var out bytes.Buffer
+	if err := writeLogs(&out, root, logNames(root), logLines); err != nil {
+		return ""
+	}
+	return strings.ToValidUTF8(out.String(), "\uFFFD")
+}
+
+func (s *Server) formCancel(c echo.Context) error {
+	run, err := s.cancel(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return seeOther(c, "/runs/"+run.ID)
+}
+
+func (s *Server) formDelete(c echo.Context) error {
+	if err := s.remove(c.Request().Context(), c.Param("id")); err != nil {
+		return err
+	}
+	return seeOther(c, "/")
+}
