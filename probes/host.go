@@ -1,14 +1,37 @@
 package probes
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+)
+
+// ErrNotFound tells that a program is not on the machine, or that a capture does not hold its output.
+var ErrNotFound = errors.New("not found")
+
+// maxFileBytes bounds what is read of one file of /proc, /sys and /etc; the largest (pci.ids, cpuinfo of 1024 CPUs) are under 4 MiB.
+const maxFileBytes = 8 << 20
 
 // Host is where facts are read: a root directory and the ways to ask a running kernel. A capture gives the same Host.
+// A nil function is one that this host cannot answer.
 type Host struct {
 	Root   string                                                    // "/" of a live machine, or the folder of a capture
 	Live   bool                                                      // false for a capture
 	Exec   func(ctx context.Context, argv ...string) (Output, error) // error ErrNotFound when the program is not there
 	Uname  func() (Uname, error)
 	Statfs func(mount string) (Statfs, error)
+	Clock  func() (bool, error)                                           // whether the kernel's clock is synchronised
+	Get    func(ctx context.Context, socket, path string) ([]byte, error) // HTTP GET over a Unix socket
+	failed map[string]string                                              // of a capture: reads that failed on the machine, and why
+	record *recording                                                     // set while a capture is made
 }
 
 // Output is what a program left.
@@ -20,11 +43,199 @@ type Output struct {
 
 // Uname is what uname(2) tells.
 type Uname struct {
-	Sysname, Nodename, Release, Version, Machine string
+	Sysname  string `json:"sysname"`
+	Nodename string `json:"nodename"`
+	Release  string `json:"release"`
+	Version  string `json:"version"`
+	Machine  string `json:"machine"`
 }
 
 // Statfs is the size of a mounted file system.
 type Statfs struct {
 	Bytes     int64 `json:"bytes"`
 	FreeBytes int64 `json:"free_bytes"`
+}
+
+// readError is a failed read as a reason for a fact: the path on the machine (never where a capture lies) and why.
+type readError struct {
+	path, why string
+	absent    bool // known not to be there, as opposed to not captured or not readable
+}
+
+func (e *readError) Error() string { return e.path + " " + e.why }
+
+const whyAbsent = "does not exist"
+
+// failure words an error of the file system. A file that a capture lacks may have been on the machine, unless the capture says it was not.
+func (h Host) failure(name string, err error) error {
+	if why, ok := h.failed[name]; ok {
+		return &readError{name, why, why == whyAbsent}
+	}
+	e := &readError{path: name}
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !h.Live:
+		e.why = "is not in the capture"
+	case errors.Is(err, fs.ErrNotExist):
+		e.why, e.absent = whyAbsent, true
+	case errors.Is(err, fs.ErrPermission):
+		e.why = "is not readable by this user"
+	case errors.As(err, &errno):
+		e.why = "cannot be read: " + errno.Error()
+	default:
+		e.why = "cannot be read"
+	}
+	h.record.fail(name, e.why)
+	return e
+}
+
+// absent tells whether a path is known not to exist on the machine.
+func (h Host) absent(name string) bool {
+	_, err := h.list(name)
+	var e *readError
+	return errors.As(err, &e) && e.absent
+}
+
+// real follows the links of a path inside the root, so that no link of a capture leads out of it. What does not exist stays as it is.
+func (h Host) real(name string) (string, error) {
+	rest, done, hops := strings.Split(name, "/"), "/", 0
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		if part == "" || part == "." {
+			continue
+		}
+		next := path.Join(done, part)
+		if part == ".." || (h.Live && next == "/proc/self") {
+			done = next
+			continue
+		}
+		target, err := os.Readlink(filepath.Join(h.Root, next))
+		if err != nil {
+			done = next
+			continue
+		}
+		if hops++; hops > 40 {
+			return "", syscall.ELOOP
+		}
+		h.record.link(next, target)
+		if path.IsAbs(target) {
+			done = "/"
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return done, nil
+}
+
+// read gives a file's bytes.
+func (h Host) read(name string) ([]byte, error) {
+	real, err := h.real(name)
+	if err != nil {
+		return nil, h.failure(name, err)
+	}
+	b, err := readRegular(filepath.Join(h.Root, real))
+	if err != nil {
+		return nil, h.failure(name, err)
+	}
+	h.record.file(real, b)
+	return b, nil
+}
+
+func readRegular(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, syscall.EINVAL
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFileBytes))
+}
+
+// text gives a file's text without the blanks and NULs around it.
+func (h Host) text(name string) (string, error) {
+	b, err := h.read(name)
+	return strings.Trim(string(b), " \t\r\n\x00"), err
+}
+
+// list gives the names in a directory, in natural order (cpu2 before cpu10).
+func (h Host) list(dir string) ([]string, error) {
+	real, err := h.real(dir)
+	if err != nil {
+		return nil, h.failure(dir, err)
+	}
+	entries, err := os.ReadDir(filepath.Join(h.Root, real))
+	if err != nil {
+		return nil, h.failure(dir, err)
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	sort.Slice(names, func(i, j int) bool { return naturalLess(names[i], names[j]) })
+	h.record.dir(real)
+	return names, nil
+}
+
+// match gives the paths in dir whose names fit a pattern of path.Match.
+func (h Host) match(dir, pattern string) []string {
+	names, _ := h.list(dir)
+	var found []string
+	for _, n := range names {
+		if ok, _ := path.Match(pattern, n); !ok {
+			continue
+		}
+		found = append(found, dir+"/"+n)
+		h.record.entry(h, dir+"/"+n)
+	}
+	return found
+}
+
+// isDir tells whether a path leads to a directory.
+func (h Host) isDir(name string) bool {
+	_, err := h.list(name)
+	return err == nil
+}
+
+// exec runs a program, or finds its output in a capture.
+func (h Host) exec(ctx context.Context, argv ...string) (Output, error) {
+	if h.Exec == nil {
+		return Output{}, fmt.Errorf("%s: %w", argv[0], ErrNotFound)
+	}
+	out, err := h.Exec(ctx, argv...)
+	h.record.command(argv, out, err)
+	return out, err
+}
+
+// naturalLess compares names with their numbers taken as numbers.
+func naturalLess(a, b string) bool {
+	for a != "" && b != "" {
+		da, db := digits(a), digits(b)
+		if da > 0 && db > 0 {
+			na, nb := strings.TrimLeft(a[:da], "0"), strings.TrimLeft(b[:db], "0")
+			if na != nb {
+				return len(na) < len(nb) || (len(na) == len(nb) && na < nb)
+			}
+			a, b = a[da:], b[db:]
+			continue
+		}
+		if a[0] != b[0] {
+			return a[0] < b[0]
+		}
+		a, b = a[1:], b[1:]
+	}
+	return len(a) < len(b)
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }

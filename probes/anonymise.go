@@ -1,0 +1,197 @@
+package probes
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// hashMark stands before a serial number that a capture holds as its hash.
+const hashMark = "hash:"
+
+// serialHash names a device over time without giving its serial number away. Only numbers with 64 or more bits that cannot be
+// guessed are hashed (UUIDs, unique ids), because a 13-digit serial number could be found by trying.
+func serialHash(serial string) string {
+	if rest, ok := strings.CutPrefix(serial, hashMark); ok {
+		return rest
+	}
+	sum := sha256.Sum256([]byte("assay serial number\n" + strings.ToLower(serial)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// cleaner takes out of a capture what names the machine, its place or its owner.
+type cleaner struct{ host *regexp.Regexp }
+
+func (r *recording) cleaner() cleaner {
+	if r.uname == nil || len(r.uname.Nodename) < 3 || r.uname.Nodename == "localhost" {
+		return cleaner{}
+	}
+	short, _, _ := strings.Cut(r.uname.Nodename, ".")
+	doubled := strings.ReplaceAll(short, "-", "--") // as device mapper writes it
+	alternatives := []string{regexp.QuoteMeta(r.uname.Nodename), regexp.QuoteMeta(short), regexp.QuoteMeta(doubled)}
+	return cleaner{regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`)}
+}
+
+func compile(patterns ...string) *regexp.Regexp {
+	return regexp.MustCompile(strings.Join(patterns, "|"))
+}
+
+// identifier is a text that names a machine and what is put in its place.
+type identifier struct {
+	re  *regexp.Regexp
+	put string
+}
+
+func identifiers() []identifier {
+	return []identifier{
+		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "<uuid>"},
+		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`), "<mac>"},
+		{compile(`(?i)\benx[0-9a-f]{12}\b`), "enx-mac"},
+		{compile(`\b\d{1,3}(\.\d{1,3}){3}\b`), "<ip>"},
+		{compile(`(?i)\b[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7}\b`, `(?i)\b([0-9a-f]{1,4}:){1,6}:([0-9a-f]{1,4}(:[0-9a-f]{1,4})*)?`), "<ip>"},
+	}
+}
+
+// anonymous cuts UUIDs, MAC and IP addresses out of a text. Doing it twice changes nothing.
+func anonymous(s string) string {
+	for _, id := range identifiers() {
+		s = id.re.ReplaceAllString(s, id.put)
+	}
+	return s
+}
+
+// scrub is anonymous, and cuts the host's name.
+func (c cleaner) scrub(s string) string {
+	if c.host != nil {
+		s = c.host.ReplaceAllString(s, "<host>")
+	}
+	return anonymous(s)
+}
+
+// name cleans a path: interfaces are named after their MAC address, some mount units after a UUID.
+func (c cleaner) name(s string) string {
+	for _, id := range identifiers()[:3] {
+		s = id.re.ReplaceAllString(s, id.put)
+	}
+	return s
+}
+
+func (c cleaner) keys(m map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range m {
+		out[c.name(k)] = v
+	}
+	return out
+}
+
+// safeCmdline cuts values that could hold a secret or name the machine.
+func safeCmdline(line string) string {
+	fields := strings.Fields(line)
+	secret := regexp.MustCompile(`(?i)(pass|secret|token|key|auth|cred|user|login|hostname|domain|serial|cookie)`)
+	partUUID := regexp.MustCompile(`PARTUUID=[0-9a-fA-F-]+`)
+	cutNext := false
+	for i, f := range fields {
+		name, _, has := strings.Cut(f, "=")
+		switch {
+		case cutNext && !strings.HasPrefix(f, "-") && !has:
+			fields[i], cutNext = "<cut>", false
+		case secret.MatchString(name) && has:
+			fields[i], cutNext = name+"=<cut>", false
+		default:
+			fields[i] = anonymous(partUUID.ReplaceAllString(f, "PARTUUID=<uuid>"))
+			cutNext = secret.MatchString(name) && strings.HasPrefix(f, "-")
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+// file cleans a file by what it is known to hold.
+func (c cleaner) file(name string, b []byte) []byte {
+	base := path.Base(name)
+	switch {
+	case base == "DMI" && strings.Contains(name, "/dmi/tables/"):
+		return cleanSMBIOS(b)
+	case strings.HasPrefix(name, "/run/udev/"):
+		return keepLines(b, func(l string) bool {
+			return strings.HasPrefix(l, "E:MEMORY_") && !strings.Contains(l, "SERIAL") && !strings.Contains(l, "ASSET")
+		})
+	case base == "unique_id" || base == "serial_number":
+		return hashed(b)
+	case base == "properties" && strings.Contains(name, "/kfd/"):
+		return hashProperties(b)
+	case name == "/proc/cmdline":
+		return []byte(c.scrub(safeCmdline(string(b))) + "\n")
+	case base == "mountinfo":
+		return []byte(c.scrub(string(b)))
+	case strings.HasSuffix(name, "/dm/uuid"):
+		prefix, _, _ := bytes.Cut(b, []byte("-"))
+		return append(prefix, '-')
+	case strings.HasPrefix(name, "/proc/") && base == "comm", strings.HasSuffix(name, "pci.ids"):
+		return b
+	}
+	return []byte(anonymousFile(string(b)))
+}
+
+// anonymousFile cuts UUIDs and MACs only: version numbers such as 1.2.3.4 look like addresses.
+func anonymousFile(s string) string {
+	for _, id := range identifiers()[:2] {
+		s = id.re.ReplaceAllString(s, id.put)
+	}
+	return s
+}
+
+func hashed(b []byte) []byte {
+	serial := strings.TrimSpace(string(b))
+	if serial == "" || strings.Trim(serial, "0") == "" {
+		return b
+	}
+	return []byte(hashMark + serialHash(serial) + "\n")
+}
+
+func hashProperties(b []byte) []byte {
+	lines := strings.SplitAfter(string(b), "\n")
+	for i, l := range lines {
+		key, value, _ := strings.Cut(strings.TrimSpace(l), " ")
+		if (key == "unique_id" || key == "hive_id") && value != "0" && !strings.HasPrefix(value, hashMark) {
+			if key == "unique_id" {
+				value = hexID(value)
+			}
+			lines[i] = key + " " + hashMark + serialHash(value) + "\n"
+		}
+	}
+	return []byte(strings.Join(lines, ""))
+}
+
+func keepLines(b []byte, keep func(string) bool) []byte {
+	var out []string
+	for l := range strings.Lines(string(b)) {
+		if keep(l) {
+			out = append(out, l)
+		}
+	}
+	return []byte(strings.Join(out, ""))
+}
+
+// output cleans what nvidia-smi and others print: UUIDs of GPUs stay recognisable as hashes, serial numbers are cut.
+func (c cleaner) output(b []byte) []byte {
+	gpu := regexp.MustCompile(`(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+	b = gpu.ReplaceAllFunc(b, func(id []byte) []byte { return []byte(hashMark + serialHash(string(id))) })
+	b = regexp.MustCompile(`\b\d{13}\b`).ReplaceAll(b, []byte("cut"))
+	tags := regexp.MustCompile(`<(serial|gpu_pdi|chassis_serial_number|host_id|gpu_fabric_guid|gpu_guid|cluster_uuid|process_name)>[^<]*<`)
+	b = tags.ReplaceAllFunc(b, cleanTag)
+	lines := regexp.MustCompile(`(?m)^(\s*(?:Serial Number|GPU PDI|Chassis Serial Number|GPU Fabric GUID|ClusterUUID|Host ID)\s*:).*$`)
+	b = lines.ReplaceAll(b, []byte("$1 cut"))
+	return []byte(anonymousFile(string(b)))
+}
+
+// cleanTag cuts an element's text; of a program's path its last part stays, as in the SUT.
+func cleanTag(b []byte) []byte {
+	tag, text, _ := strings.Cut(strings.TrimSuffix(string(b), "<"), ">")
+	if tag == "<process_name" {
+		return []byte(tag + ">" + path.Base(text) + "<")
+	}
+	return []byte(tag + ">cut<")
+}

@@ -1,0 +1,203 @@
+package probes
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	maxCaptureBytes   = 512 << 20 // unpacked; an 8-GPU node is under 20 MiB
+	maxCaptureEntries = 200_000
+)
+
+// FromCapture opens a capture, a folder or a tar.gz. The function it gives removes what was unpacked.
+func FromCapture(name string) (Host, func() error, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Host{}, nil, fmt.Errorf("open capture: %w", err)
+	}
+	if info.IsDir() {
+		h, err := hostOf(name)
+		return h, func() error { return nil }, err
+	}
+	dir, err := os.MkdirTemp("", "assay-capture-")
+	if err != nil {
+		return Host{}, nil, fmt.Errorf("open capture: %w", err)
+	}
+	remove := func() error { return os.RemoveAll(dir) }
+	if err := unpack(name, dir); err != nil {
+		return Host{}, nil, errors.Join(fmt.Errorf("unpack capture %s: %w", name, err), remove())
+	}
+	h, err := hostOf(inner(dir))
+	if err != nil {
+		return Host{}, nil, errors.Join(err, remove())
+	}
+	return h, remove, nil
+}
+
+// inner steps into the single folder that a tar of a folder holds.
+func inner(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || !entries[0].IsDir() {
+		return dir
+	}
+	if slices.Contains([]string{"sys", "proc", "etc", "opt", "usr", "run", "redfish"}, entries[0].Name()) {
+		return dir
+	}
+	return filepath.Join(dir, entries[0].Name())
+}
+
+func unpack(name, dir string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	zr, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	limited := &io.LimitedReader{R: zr, N: maxCaptureBytes}
+	tr := tar.NewReader(limited)
+	for n := 0; ; n++ {
+		hdr, err := tr.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case limited.N <= 0 || n >= maxCaptureEntries:
+			return fmt.Errorf("holds more than %d MiB or %d files", maxCaptureBytes>>20, maxCaptureEntries)
+		case err != nil:
+			return err
+		}
+		if err := unpackEntry(root, hdr, tr); err != nil {
+			return fmt.Errorf("%s: %w", hdr.Name, err)
+		}
+	}
+}
+
+// unpackEntry writes one file, folder or link below root; os.Root refuses every way out of it. Other kinds are left out.
+func unpackEntry(root *os.Root, hdr *tar.Header, r io.Reader) error {
+	name := path.Clean(hdr.Name)
+	if !filepath.IsLocal(name) {
+		return errors.New("leads out of the capture")
+	}
+	switch hdr.Typeflag {
+	case tar.TypeDir:
+		return root.MkdirAll(name, 0o755)
+	case tar.TypeSymlink:
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return err
+		}
+		return root.Symlink(hdr.Linkname, name)
+	case tar.TypeReg:
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return err
+		}
+		f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, r)
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
+// hostOf reads the documents of an unpacked capture.
+func hostOf(dir string) (Host, error) {
+	h := Host{Root: dir}
+	var commands []capturedCommand
+	var uname *Uname
+	var sizes map[string]Statfs
+	var clock *capturedClock
+	for name, into := range map[string]any{
+		"commands.json": &commands, "uname.json": &uname, "statfs.json": &sizes, "clock.json": &clock, "failed.json": &h.failed,
+	} {
+		b, err := readRegular(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Host{}, fmt.Errorf("read %s of the capture: %w", name, err)
+		}
+		if err := json.Unmarshal(b, into); err != nil {
+			return Host{}, fmt.Errorf("read %s of the capture: %w", name, err)
+		}
+	}
+	h.Exec = func(_ context.Context, argv ...string) (Output, error) { return h.replay(commands, argv) }
+	if uname != nil {
+		h.Uname = func() (Uname, error) { return *uname, nil }
+	}
+	if clock != nil {
+		h.Clock = func() (bool, error) { return clock.Synchronised, nil }
+	}
+	h.Statfs = func(mount string) (Statfs, error) {
+		if s, ok := sizes[mount]; ok {
+			return s, nil
+		}
+		return Statfs{}, errors.New("its size is not in the capture")
+	}
+	return h, nil
+}
+
+// replay finds a command's output. The order of flags does not matter, nor which fields a recorded query holds.
+func (h Host) replay(commands []capturedCommand, argv []string) (Output, error) {
+	want := commandKey(argv)
+	for _, c := range commands {
+		if len(c.Argv) == 0 || commandKey(c.Argv) != want {
+			continue
+		}
+		if c.Failed != "" {
+			return Output{}, errors.New(c.Failed)
+		}
+		out := Output{Exit: c.Exit}
+		var err error
+		if out.Stdout, err = h.read("/" + c.Stdout); err != nil {
+			return Output{}, err
+		}
+		out.Stderr, _ = h.read("/" + c.Stderr)
+		out.Stdout = bytes.Clone(out.Stdout)
+		return out, nil
+	}
+	return Output{}, fmt.Errorf("%s: %w", argv[0], ErrNotFound)
+}
+
+// commandKey is equal for the spellings of one command.
+func commandKey(argv []string) string {
+	args := slices.Clone(argv[1:])
+	keep := args[:0]
+	for _, a := range args {
+		switch name, _, _ := strings.Cut(a, "="); {
+		case name == "--format":
+			continue
+		case strings.HasPrefix(name, "--query-"):
+			a = name
+		case a == "-J":
+			a = "--json"
+		case a == "--query":
+			a = "-q"
+		case a == "--xml-format":
+			a = "-x"
+		}
+		keep = append(keep, a)
+	}
+	slices.Sort(keep)
+	return path.Base(argv[0]) + " " + strings.Join(keep, " ")
+}

@@ -1,0 +1,137 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// probe reads one part of the SUT. It has its own time limit; when it fails, hangs or panics, only what it owns is unknown.
+type probe struct {
+	name  string
+	limit time.Duration
+	owns  func(*SUT) []any // pointers to the parts of the SUT that it fills
+	run   func(context.Context, Host, *SUT) error
+}
+
+// probes is every probe, in the order of the SUT document. They run side by side and see nothing of each other.
+func probes() []probe {
+	const files = 3 * time.Second // for reads of /sys and /proc
+	return []probe{
+		{"system", files, func(s *SUT) []any { return []any{&s.System} }, probeSystem},
+		{"cpu", files, func(s *SUT) []any { return []any{&s.CPU} }, probeCPU},
+		{"memory", files, func(s *SUT) []any { return []any{&s.Memory} }, probeMemory},
+		{"amd", files, func(s *SUT) []any {
+			return []any{&s.Accelerators, &s.Interconnect, &s.Software.AMDGPU, &s.Software.ROCm}
+		}, probeAMD},
+		{"nvidia", time.Minute, func(s *SUT) []any {
+			return []any{&s.Accelerators, &s.Interconnect, &s.Software.NVIDIADriver, &s.Software.CUDA, &s.System.Virtualization}
+		}, probeNVIDIA},
+		{"storage", files, func(s *SUT) []any { return []any{&s.Storage} }, probeStorage},
+		{"network", files, func(s *SUT) []any { return []any{&s.Network.Interfaces} }, probeNetwork},
+		{"infiniband", files, func(s *SUT) []any { return []any{&s.Network.InfiniBand} }, probeInfiniBand},
+		{"os", files, func(s *SUT) []any { return []any{&s.OS} }, probeOS},
+		{"containers", 2 * files, func(s *SUT) []any {
+			return []any{&s.Software.Docker, &s.Software.Containerd, &s.Software.ContainerToolkit}
+		}, probeContainers},
+		{"power", files, func(s *SUT) []any { return []any{&s.Power} }, probePower},
+	}
+}
+
+// Read asks every probe and gives the SUT. It changes nothing on the host, and gives a whole SUT whatever fails.
+func Read(ctx context.Context, h Host, p Program) SUT {
+	list := probes()
+	parts := make([]SUT, len(list))
+	var wg sync.WaitGroup
+	for i := range list {
+		wg.Go(func() { parts[i] = runProbe(ctx, h, list[i]) })
+	}
+	wg.Wait()
+	sut := SUT{Schema: SchemaSUT, ProbedAtUS: time.Now().UnixMicro(), Program: p}
+	for i, pr := range list {
+		to, from := pr.owns(&sut), pr.owns(&parts[i])
+		for j := range to {
+			join(to[j], from[j])
+		}
+	}
+	settle(&sut)
+	return sut
+}
+
+// join puts a part in its place. Two probes own the accelerators: their lists are put together.
+func join(to, from any) {
+	switch to := to.(type) {
+	case *List[Accelerator]:
+		joinAccelerators(to, from.(*List[Accelerator]))
+	case *Fact[string]: // the machine's virtualization is the system probe's, unless only the GPU driver knows
+		if from := from.(*Fact[string]); !to.IsKnown() && (from.IsKnown() || *to == (Fact[string]{})) {
+			*to = *from
+		}
+	case *Interconnect:
+		joinInterconnect(to, from.(*Interconnect))
+	default:
+		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
+	}
+}
+
+// runProbe runs one probe on a SUT of its own. A probe that does not come back in time is left behind with that SUT.
+func runProbe(ctx context.Context, h Host, p probe) SUT {
+	ctx, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	type answer struct {
+		sut SUT
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if r := recover(); r != nil {
+				a = answer{err: fmt.Errorf("broke off: %v", r)}
+			}
+			done <- a
+		}()
+		a.err = p.run(ctx, h, &a.sut)
+	}()
+	var a answer
+	select {
+	case a = <-done:
+	case <-ctx.Done():
+		a.err = fmt.Errorf("did not answer within %s", p.limit)
+		if errors.Is(ctx.Err(), context.Canceled) {
+			a.err = errors.New("was stopped")
+		}
+	}
+	if a.err != nil {
+		a.sut = SUT{}
+		for _, part := range p.owns(&a.sut) {
+			giveReason(reflect.ValueOf(part).Elem(), fmt.Sprintf("the %s probe %s", p.name, a.err))
+		}
+	}
+	return a.sut
+}
+
+// giveReason says in every fact and list below v that has nothing why it has nothing.
+func giveReason(v reflect.Value, reason string) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	if f := v.FieldByName("Unknown"); f.IsValid() {
+		if v.IsZero() {
+			f.SetString(reason)
+		}
+		return
+	}
+	for i := range v.NumField() {
+		giveReason(v.Field(i), reason)
+	}
+}
+
+// settle decides what needs more than one probe.
+func settle(s *SUT) {
+	settleVendors(s)
+	settleNodes(s)
+}
