@@ -68,9 +68,6 @@ type values struct {
 func (p Preset) arguments(command, args []string, v values) []string {
 	f := p.Flags
 	var out []string
-	if f.PathOnly && !strings.ContainsRune(v.Model, '/') {
-		v.Model = ""
-	}
 	if positional(command, f) && v.Model != "" && !saysModel(args, f) {
 		out, v.Model = append(out, v.Model), ""
 	}

@@ -160,7 +160,7 @@ func (w *waiter) port(ctx context.Context) (bool, string, error) {
 	if err != nil {
 		return false, "", fmt.Errorf("address of %s: %w", w.who(), err)
 	}
-	if _, injected := w.opt.transport.(*http.Transport); !injected {
+	if _, real := w.opt.transport.(*http.Transport); !real {
 		return true, "", nil
 	}
 	d := net.Dialer{Timeout: askTimeout}

@@ -83,12 +83,15 @@ func processSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) 
 		return Spec{}, fault.New(fault.Plan, "command_missing", "write server.command: the program and what stands before its arguments",
 			"engine %s has no program of its own to start", preset.Name)
 	}
+	if len(preset.Flags.Port) == 0 && p.Server.Port == 0 {
+		return Spec{}, fault.New(fault.Plan, "port_missing", "write server.port: the port on which the command listens", "engine %s cannot be told a port", preset.Name)
+	}
 	port, err := statedPort(p, preset, port)
 	if err != nil {
 		return Spec{}, err
 	}
 	s.Port, s.HostPort, s.Env = port, port, environment(preset, p)
-	v := values{Host: "127.0.0.1", Port: port, Model: modelOf(p, p.Model.Path), Served: served(p), Revision: revisionOf(p)}
+	v := values{Host: "127.0.0.1", Port: port, Model: modelOf(p, preset, p.Model.Path), Served: served(p), Revision: revisionOf(p)}
 	s.Argv = append(slices.Clone(command), preset.arguments(command, p.Server.Args, v)...)
 	return s, nil
 }
@@ -105,7 +108,7 @@ func dockerSpec(s Spec, p plan.Plan, preset Preset, port int) (Spec, error) {
 	for _, m := range p.Server.Mounts {
 		s.Mounts = append(s.Mounts, Mount(m))
 	}
-	model := modelOf(p, mountModel(&s, p.Model.Path))
+	model := modelOf(p, preset, mountModel(&s, p.Model.Path))
 	if s, err = dockerPorts(s, p, preset, port); err != nil {
 		return Spec{}, err
 	}
@@ -177,9 +180,9 @@ func mountModel(s *Spec, host string) string {
 	return target
 }
 
-// modelOf is what the server loads: a path, else the name under which a model hub knows it.
-func modelOf(p plan.Plan, path string) string {
-	if path != "" {
+// modelOf is what the server loads: a path, else the name under which a model hub knows it, where the server can fetch it.
+func modelOf(p plan.Plan, preset Preset, path string) string {
+	if path != "" || preset.Flags.PathOnly {
 		return path
 	}
 	return served(p)

@@ -1,0 +1,289 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stagesOf collects what Ready reports.
+func stagesOf(seen *[]string) func(string) {
+	return func(s string) { *seen = append(*seen, s) }
+}
+
+func TestReadyPassesItsStagesInOrder(t *testing.T) {
+	var seen []string
+	id, err := Ready(t.Context(), servedBy(t, engineHandler("m")), vllm(), ReadyOptions{}, stagesOf(&seen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{StageProcess, StagePort, StageHealth, StageModel, StageTokens}, seen); d != "" {
+		t.Error(d)
+	}
+	if id.Models[0] != "m" || id.Version != "1.2.3" || id.MaxModelLen != 2048 || id.KVTokens != 0 {
+		t.Errorf("identity %+v", id)
+	}
+}
+
+// inMemory answers requests without sockets, so that a test can run on synthetic time.
+type inMemory struct{ h http.Handler }
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	w := httptest.NewRecorder()
+	m.h.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// script is a server whose answer to a path changes after some time.
+type script struct {
+	start time.Time
+	path  string
+	until time.Duration
+	early http.HandlerFunc
+	then  http.Handler
+}
+
+func (s script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if (s.path == "" || r.URL.Path == s.path) && time.Since(s.start) < s.until {
+		s.early(w, r)
+		return
+	}
+	s.then.ServeHTTP(w, r)
+}
+
+func status(code int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		fmt.Fprint(w, body)
+	}
+}
+
+const never = 1000 * time.Hour
+
+func TestReadyWaits(t *testing.T) {
+	const loading = `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`
+	for _, c := range []struct {
+		name   string
+		path   string
+		until  time.Duration
+		early  http.HandlerFunc
+		preset Preset
+		model  string
+		code   string // "": it gets ready
+		words  []string
+		within time.Duration
+	}{
+		{"loads for ten minutes", "", 10 * time.Minute, status(503, loading), llamacpp(), "m", "", nil, 11 * time.Minute},
+		{"loads for ever", "", never, status(503, loading), llamacpp(), "m", "server.not_ready", []string{`waiting for "health"`, "503: Loading model", "20m"}, 21 * time.Minute},
+		{"has no health", "/health", never, status(404, `{"detail":"Not Found"}`), vllm(), "m", "server.not_ready", []string{"404: Not Found"}, time.Minute},
+		{"health appears late", "/health", 10 * time.Second, status(404, ""), vllm(), "m", "", nil, time.Minute},
+		{"health wants a token", "/health", never, status(401, `{"error":"Unauthorized"}`), vllm(), "m", "server.unauthorized", []string{"401: Unauthorized"}, time.Second},
+		{"models want a token", "/v1/models", never, status(401, ""), openai(), "m", "server.unauthorized", nil, time.Second},
+		{"serves another model", "", 0, nil, vllm(), "other", "server.wrong_model", []string{`"other"`, " m"}, time.Second},
+		{"lists no models", "/v1/models", never, status(404, ""), openai(), "m", "", nil, time.Second},
+		{"lists no models, none was named", "/v1/models", never, status(404, ""), openai(), "", "server.not_ready", []string{`waiting for "model listed"`, "404"}, 21 * time.Minute},
+		{"engine without model list", "/v1/models", never, status(404, ""), vllm(), "m", "", nil, time.Minute},
+		{"tokens come late", "/v1/chat/completions", time.Minute, status(503, ""), vllm(), "m", "", nil, 2 * time.Minute},
+		{"refuses the request", "/v1/chat/completions", never, status(400, `{"error":{"message":"no template"}}`), vllm(), "m", "server.no_tokens", []string{"400: no template"}, time.Minute},
+		{"streams an error and [DONE]", "/v1/chat/completions", never, status(200, "data: {\"error\": {\"message\": \"EngineCore encountered an issue\"}}\n\ndata: [DONE]\n\n"), vllm(), "m",
+			"server.no_tokens", []string{"EngineCore encountered an issue"}, time.Minute},
+		{"streams nothing", "/v1/chat/completions", never, status(200, "data: [DONE]\n\n"), vllm(), "m", "server.no_tokens", []string{"no token"}, time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				h := script{begun, c.path, c.until, c.early, engineHandler("m")}
+				opt := ReadyOptions{Timeout: 20 * time.Minute, Model: c.model, transport: inMemory{h}}
+				_, err := Ready(t.Context(), distant{base: "http://127.0.0.1:1"}, c.preset, opt, func(string) {})
+				if took := time.Since(begun); took > c.within {
+					t.Errorf("took %s", took)
+				}
+				if c.code == "" && err != nil {
+					t.Fatal(err)
+				}
+				if c.code != "" {
+					wantFault(t, err, c.code, c.words...)
+				}
+			})
+		})
+	}
+}
+
+// A server that is killed by the wait's caller is no fault of the server.
+func TestReadyStopsWithItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, cancel)
+		_, err := Ready(ctx, distant{base: "http://127.0.0.1:1"}, vllm(), ReadyOptions{transport: inMemory{status(503, "")}}, func(string) {})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestReadyTellsWhyTheServerExited(t *testing.T) {
+	for _, c := range []struct {
+		mode  string
+		words []string
+	}{
+		{"exit-early", []string{"exited with code 3", "unrecognized arguments: --nope", "bad_argument"}},
+		{"silent-exit", []string{"exited with code 0", "it wrote nothing"}},
+	} {
+		inst := startSpec(t, process{}, childSpec(t, c.mode))
+		_, err := Ready(t.Context(), inst, vllm(), ReadyOptions{}, func(string) {})
+		wantFault(t, err, "server.exited", c.words...)
+	}
+}
+
+func TestReadyOnARefusedPort(t *testing.T) {
+	port, err := FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Ready(t.Context(), distant{base: fmt.Sprintf("http://127.0.0.1:%d", port)}, vllm(), ReadyOptions{Timeout: 250 * time.Millisecond}, func(string) {})
+	wantFault(t, err, "server.not_ready", "port open", "connection refused")
+}
+
+// The test request goes out as the plan's endpoint and token want it.
+func TestTestRequest(t *testing.T) {
+	var paths []string
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		paths = append(paths, r.URL.Path)
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			t.Errorf("%s without token", r.URL.Path)
+		}
+		if r.URL.Path == "/v1/completions" {
+			if !strings.Contains(string(body), `"stream":true`) || !strings.Contains(string(body), `"prompt"`) {
+				t.Errorf("body %s", body)
+			}
+			fmt.Fprint(w, "data: {\"choices\":[{\"text\":\"x\"}]}\n\n")
+			return
+		}
+		engineHandler("m").ServeHTTP(w, r)
+	})
+	if _, err := Ready(t.Context(), servedBy(t, h), openai(), ReadyOptions{Token: "secret", Endpoint: "completions"}, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(paths, "/v1/completions") {
+		t.Errorf("paths %v", paths)
+	}
+}
+
+// Real streams, byte for byte: what is a token, and what only looks like one.
+func TestFirstTokenOfRealStreams(t *testing.T) {
+	for name, wantProblem := range map[string]string{
+		"llama-chat-stream-usage.http":                    "",
+		"llama-completions-stream-nousage.http":           "",
+		"llama-maxtok0.http":                              "",
+		"vllm-chat-stream-nousage.http":                   "",
+		"vllm-completions-stream-usage.http":              "",
+		"vllm-completions-tokenprompt-stream.http":        "",
+		"sglang-router-chat-stream.http":                  "",
+		"vllm-enginecore-died-midstream.http":             "an error: EngineCore encountered an issue. See stack trace (above) for the root cause.",
+		"vllm-err-badmodel-stream.http":                   "no token at all",
+		"llama-completions-stream-contusage-timings.http": "",
+	} {
+		if got := firstToken(strings.NewReader(string(fixtureBody(t, name)))); got != wantProblem {
+			t.Errorf("%s: %q, want %q", name, got, wantProblem)
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error":{"message":"Loading model","code":503}}`: "Loading model",
+		`{"error":"Unauthorized"}`:                         "Unauthorized",
+		`{"detail":"Not Found"}`:                           "Not Found",
+		`{"message":"m"}`:                                  "m",
+		`{"detail":[{"loc":1}]}`:                           `{"detail":[{"loc":1}]}`,
+		"<html>\n<body>":                                   "<html>",
+		"":                                                 "",
+	} {
+		if got := messageOf([]byte(body)); got != want {
+			t.Errorf("messageOf(%q) = %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestIdentityOfRealServers(t *testing.T) {
+	answers := func(files map[string]string) http.Handler {
+		mux := http.NewServeMux()
+		for path, file := range files {
+			mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(fixtureBody(t, file)) })
+		}
+		mux.Handle("/", engineHandler("unused"))
+		return mux
+	}
+	vl := answers(map[string]string{"/version": "vllm-get-version.http", "/v1/models": "vllm-get-v1_models.http", "/metrics": "vllm-metrics-idle.http"})
+	ll := answers(map[string]string{"/props": "llama-get-props.http", "/v1/models": "llama-get-v1_models.http"})
+	for _, c := range []struct {
+		p    Preset
+		h    http.Handler
+		want Identity
+	}{
+		{vllm(), vl, Identity{Version: "0.32.0", Models: []string{"tiny"}, MaxModelLen: 2048, KVTokens: 1048576}},
+		{llamacpp(), ll, Identity{Version: "b0-unknown", Models: []string{"smollm2"}, MaxModelLen: 2048, KVTokens: 8192}},
+	} {
+		got, err := Ready(t.Context(), servedBy(t, c.h), c.p, ReadyOptions{}, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.want.Runtime, c.want.Name = "endpoint", got.Name
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", c.p.Name, d)
+		}
+	}
+}
+
+func FuzzFirstToken(f *testing.F) {
+	f.Add("data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n")
+	f.Add("data: {\"error\": {\"message\": \"m\"}}\n\n")
+	f.Add(":\n\ndata:{}\r\n\r\ndata: nonsense")
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.Contains(firstToken(strings.NewReader(s)), "\n") {
+			t.Error("a problem of more than one line")
+		}
+	})
+}
+
+func FuzzMessageOf(f *testing.F) {
+	f.Add([]byte(`{"error":{"message":"m"}}`))
+	f.Add([]byte("text\nmore"))
+	f.Fuzz(func(t *testing.T, b []byte) { messageOf(b) })
+}
+
+func TestExitFaultReadsTheLog(t *testing.T) {
+	log := t.TempDir() + "/server.log"
+	if err := os.WriteFile(log, []byte("starting\nsomething odd\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	i := recorded{log: log}
+	wantFault(t, ExitFault(i, Exit{Code: 1, Reason: "exited with code 1"}), "server.exited", `"something odd"`)
+	wantFault(t, ExitFault(i, Exit{Code: 137, OOM: true, Reason: "was killed"}), "server.exited", "want of memory")
+	i.log, i.role = "/no/such/log", "router"
+	wantFault(t, ExitFault(i, Exit{Reason: "exited with code 1"}), "router.exited")
+}
+
+// recorded is an instance that is known by its log alone.
+type recorded struct {
+	distant
+	log, role string
+}
+
+func (r recorded) LogPath() string    { return r.log }
+func (r recorded) Identity() Identity { return Identity{Role: r.role} }

@@ -1,0 +1,137 @@
+package containers
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestScrapeRealServers(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		p    Preset
+		want map[string]float64
+	}{
+		{"vllm-metrics-loaded.http", vllm(), nil},
+		{"vllm-metrics-loaded.http", openai(), nil},
+		{"llama-get-metrics.http", llamacpp(), nil},
+		{"llama-get-metrics.http", vllm(), nil},
+	} {
+		name := strings.TrimSuffix(c.file, ".http") + "_as_" + c.p.Name + ".json"
+		body := fixtureBody(t, c.file)
+		inst := servedBy(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
+		m, err := Scrape(t.Context(), inst.BaseURL(), c.p, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.At.IsZero() {
+			t.Error("no time")
+		}
+		goldenJSON(t, name, m.Values)
+	}
+}
+
+// Several engines behind one server: counts add up, the share of the KV cache in use does not.
+func TestScrapeOverEngines(t *testing.T) {
+	const text = `# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0"} 3
+vllm:num_requests_running{engine="1"} 4
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{engine="0"} 0.2
+vllm:kv_cache_usage_perc{engine="1"} 0.4
+# TYPE vllm:prompt_tokens_total counter
+vllm:prompt_tokens_total{engine="0"} 10
+# TYPE vllm:prompt_tokens_created gauge
+vllm:prompt_tokens_created{engine="0"} 1.79e9
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0"} NaN`
+	families, err := parseMetrics([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := valuesOf(families, vllm())
+	want := map[string]float64{"running": 7, "kv_usage": 0.30000000000000004, "prompt_tokens": 10}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// llama.cpp counts what came from its cache apart; together they are the prompt. Without the second name nothing is known.
+func TestScrapeAddsNames(t *testing.T) {
+	const computed, cached = "llamacpp:prompt_tokens_total 10\n", "llamacpp:prompt_tokens_cached_total 5\n"
+	for text, want := range map[string]map[string]float64{
+		computed + cached: {"prompt_tokens": 15, "prefix_queries": 15, "prefix_hits": 5},
+		computed:          {},
+	} {
+		families, err := parseMetrics([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, valuesOf(families, llamacpp())); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestScrapeFaults(t *testing.T) {
+	off := servedBy(t, status(501, `{"error":{"message":"This server does not support metrics endpoint."}}`))
+	_, err := Scrape(t.Context(), off.BaseURL(), llamacpp(), "")
+	wantFault(t, err, "telemetry.scrape_failed", "501: This server does not support metrics endpoint.")
+	for _, body := range []string{"", "{not metrics", "a{b=\"c\" 1\n"} {
+		inst := servedBy(t, status(200, body))
+		if m, err := Scrape(t.Context(), inst.BaseURL(), vllm(), ""); err == nil {
+			t.Errorf("%q was read as %v", body, m)
+		}
+	}
+	p := vllm()
+	p.MetricsPath = ""
+	if _, err := Scrape(t.Context(), off.BaseURL(), p, ""); err == nil {
+		t.Error("no metrics is no error")
+	}
+}
+
+func TestKVTokensOfOlderVersions(t *testing.T) {
+	for _, c := range []struct {
+		labels map[string]string
+		want   int64
+	}{
+		{map[string]string{"block_size": "16", "num_gpu_blocks": "1000"}, 16000},
+		{map[string]string{"block_size": "16", "num_gpu_blocks": "None"}, 0},
+		{nil, 0},
+	} {
+		if got := kvTokens(c.labels); got != c.want {
+			t.Errorf("%v: %d, want %d", c.labels, got, c.want)
+		}
+	}
+}
+
+func TestSGLangIdentity(t *testing.T) {
+	h := http.NewServeMux()
+	h.HandleFunc("GET /get_server_info", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"version":"0.5.2","max_total_num_tokens":1000,"dp_size":2}`)
+	})
+	h.Handle("/", engineHandler("m"))
+	id, err := Ready(t.Context(), servedBy(t, h), sglang(), ReadyOptions{}, func(string) {})
+	if err != nil || id.Version != "0.5.2" || id.KVTokens != 2000 {
+		t.Errorf("%+v, %v", id, err)
+	}
+}
+
+func FuzzParseMetrics(f *testing.F) {
+	f.Add([]byte("# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 3\n"))
+	f.Add([]byte("vllm:kv_cache_usage_perc NaN"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		families, err := parseMetrics(b)
+		if err != nil {
+			return
+		}
+		for name, v := range valuesOf(families, openai()) {
+			if v != v {
+				t.Errorf("%s is no number", name)
+			}
+		}
+	})
+}

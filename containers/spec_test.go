@@ -1,0 +1,160 @@
+package containers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/plan"
+)
+
+const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+func testPlan(engine, runtime string) plan.Plan {
+	p := plan.Plan{Name: "t", Model: plan.Model{Name: "tiny", Served: "lab/tiny", Revision: "1bae0e1"}}
+	p.Server = plan.Server{Engine: engine, Runtime: runtime, Stop: plan.Stop{Grace: plan.Duration(10 * time.Second)}}
+	return p
+}
+
+var specOptions = SpecOptions{Owner: "owner1", Run: "run1", Dir: "/data/runs/run1", Executable: "/usr/bin/assay"}
+
+// specCases are plans whose spec is kept as a golden file: each engine in each runtime, and the arguments a plan may take over.
+func specCases() map[string]plan.Plan {
+	cases := map[string]plan.Plan{}
+	add := func(name, engine, runtime string, change func(*plan.Plan)) {
+		p := testPlan(engine, runtime)
+		if change != nil {
+			change(&p)
+		}
+		cases[name] = p
+	}
+	add("vllm process", "vllm", "process", nil)
+	add("vllm process, model on disk", "vllm", "process", func(p *plan.Plan) { p.Model.Path = "/models/tiny" })
+	add("vllm process, old module", "vllm", "process", func(p *plan.Plan) {
+		p.Server.Command = []string{"python3", "-m", "vllm.entrypoints.openai.api_server"}
+	})
+	add("vllm docker", "vllm", "docker", func(p *plan.Plan) {
+		p.Model.Path, p.Server.Image, p.Server.GPUs = "/mnt/tiny", "vllm/vllm-openai-rocm@"+digest, "all"
+		p.Server.Args, p.Server.Env = []string{"--tensor-parallel-size", "8"}, map[string]string{"VLLM_ROCM_USE_AITER": "1", "HF_HUB_OFFLINE": "0"}
+		p.Server.Mounts = []plan.Mount{{Source: "/cache", Target: "/root/.cache", Writable: true}}
+	})
+	add("vllm docker, host network", "vllm", "docker", func(p *plan.Plan) {
+		p.Server.Image, p.Server.Network, p.Server.ShmSize = "vllm@"+digest, "host", "32g"
+	})
+	add("vllm, all said by the plan", "vllm", "process", func(p *plan.Plan) {
+		p.Server.Args = []string{"other/model", "--port=9001", "--host", "0.0.0.0", "--served-model-name=x", "--revision", "r", "--tokenizer-revision", "r"}
+	})
+	add("sglang process", "sglang", "process", nil)
+	add("sglang docker", "sglang", "docker", func(p *plan.Plan) { p.Model.Path, p.Server.Image = "/mnt/tiny", "lmsysorg/sglang@"+digest })
+	add("llamacpp process", "llamacpp", "process", func(p *plan.Plan) { p.Model.Path, p.Server.Args = "/models/t.gguf", []string{"-t", "1"} })
+	add("llamacpp process, from a hub", "llamacpp", "process", func(p *plan.Plan) { p.Server.Args = []string{"-hf", "lab/tiny-GGUF"} })
+	add("llamacpp docker", "llamacpp", "docker", func(p *plan.Plan) {
+		p.Model.Path, p.Server.Image, p.Server.Args = "/models/t.gguf", "llama@"+digest, []string{"--port", "8080", "-a", "mine"}
+	})
+	add("sim process", "sim", "process", func(p *plan.Plan) { p.Server.Args = []string{"--ttft", "20ms"} })
+	add("openai process", "openai", "process", func(p *plan.Plan) { p.Server.Command, p.Server.Port = []string{"./serve.sh"}, 30000 })
+	add("openai endpoint", "openai", "endpoint", func(p *plan.Plan) { p.Server.URL = "https://host:8443/prefix/v1/chat/completions" })
+	return cases
+}
+
+func TestServerSpec(t *testing.T) {
+	got := map[string]Spec{}
+	for name, p := range specCases() {
+		preset, err := PresetNamed(p.Server.Engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := serverSpec(p, preset, specOptions, 30000)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		again, err := serverSpec(p, preset, specOptions, 30000)
+		if err != nil || !cmp.Equal(s, again) {
+			t.Errorf("%s: two calls differ: %v", name, err)
+		}
+		got[name] = s
+	}
+	goldenJSON(t, "server_specs.json", got)
+}
+
+func TestServerSpecPicksAPort(t *testing.T) {
+	s, preset, err := ServerSpec(testPlan("vllm", "process"), specOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.HostPort == 0 || s.Port != s.HostPort || preset.Name != "vllm" {
+		t.Errorf("port %d, host port %d, preset %s", s.Port, s.HostPort, preset.Name)
+	}
+	if err := checkPort("server", s.HostPort); err != nil {
+		t.Errorf("the picked port is not free: %v", err)
+	}
+}
+
+func TestServerSpecFaults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*plan.Plan)
+		code   string
+	}{
+		{"unknown engine", func(p *plan.Plan) { p.Server.Engine = "triton" }, "plan.engine_unknown"},
+		{"unknown runtime", func(p *plan.Plan) { p.Server.Runtime = "podman" }, "plan.runtime_unknown"},
+		{"no command", func(p *plan.Plan) { p.Server.Engine = "openai" }, "plan.command_missing"},
+		{"no port", func(p *plan.Plan) { p.Server.Engine, p.Server.Command = "openai", []string{"./serve.sh"} }, "plan.port_missing"},
+		{"no address", func(p *plan.Plan) { p.Server.Runtime, p.Server.URL = "endpoint", "localhost:8000" }, "plan.url_invalid"},
+		{"two ports", func(p *plan.Plan) { p.Server.Port, p.Server.Args = 8000, []string{"--port", "9000"} }, "plan.port_conflict"},
+		{"no number", func(p *plan.Plan) { p.Server.Args = []string{"--port", "http"} }, "plan.port_invalid"},
+		{"no number in docker", func(p *plan.Plan) { p.Server.Runtime, p.Server.Args = "docker", []string{"--port=x"} }, "plan.port_invalid"},
+		{"loopback of a container", func(p *plan.Plan) { p.Server.Runtime, p.Server.Args = "docker", []string{"--host", "127.0.0.1"} }, "plan.server_unreachable"},
+		{"shm size", func(p *plan.Plan) { p.Server.Runtime, p.Server.ShmSize = "docker", "much" }, "plan.shm_size_invalid"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testPlan("vllm", "process")
+			c.change(&p)
+			_, _, err := ServerSpec(p, specOptions)
+			wantFault(t, err, c.code)
+		})
+	}
+}
+
+func TestBaseURL(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://127.0.0.1:8000":                     "http://127.0.0.1:8000",
+		"http://127.0.0.1:8000/":                    "http://127.0.0.1:8000",
+		"http://h:8000/v1":                          "http://h:8000",
+		"http://h:8000/v1/":                         "http://h:8000",
+		"http://h:8000/v1/completions":              "http://h:8000",
+		" https://h/team/v1/chat/completions?x=1#y": "https://h/team",
+		"http://[::1]:8000/v1/models":               "http://[::1]:8000",
+		"http://v1/v1/chat/completions":             "http://v1",
+	} {
+		if got, err := baseURL(raw); err != nil || got != want {
+			t.Errorf("baseURL(%q) = %q, %v, want %q", raw, got, err, want)
+		}
+	}
+}
+
+// Every list that a plan chooses from is complete: a new member needs no other change than its own.
+func TestListsAreComplete(t *testing.T) {
+	keys := map[string]bool{"running": true, "waiting": true, "kv_usage": true, "prompt_tokens": true, "generation_tokens": true, "prefix_queries": true, "prefix_hits": true, "preemptions": true}
+	for _, p := range Presets() {
+		if got, err := PresetNamed(p.Name); err != nil || got.Name != p.Name {
+			t.Errorf("preset %q is not found by its name: %v", p.Name, err)
+		}
+		if p.Program == nil || p.Describe == nil || p.ModelsPath == "" {
+			t.Errorf("preset %s lacks a part", p.Name)
+		}
+		for name := range p.Metrics {
+			if !keys[name] {
+				t.Errorf("preset %s has a metric %q that nobody knows", p.Name, name)
+			}
+		}
+	}
+	for _, r := range Runtimes() {
+		if got, err := RuntimeNamed(r.Name()); err != nil || got.Name() != r.Name() {
+			t.Errorf("runtime %q is not found by its name: %v", r.Name(), err)
+		}
+	}
+	_, err := RuntimeNamed("vm")
+	wantFault(t, err, "plan.runtime_unknown")
+}
