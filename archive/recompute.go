@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"assay/plan"
@@ -46,8 +47,15 @@ func newRun(r result.Result) *run {
 			continue
 		}
 		n.byPath[p.Recording.Path] = i
+		if !lists(r.Artifacts, *p.Recording) {
+			n.points[i].problem("its recording %s is not listed with its SHA-256 among the artifacts", p.Recording.Path)
+		}
 	}
 	return n
+}
+
+func lists(all []result.Artifact, rec result.Recording) bool {
+	return slices.ContainsFunc(all, func(a result.Artifact) bool { return a.Path == rec.Path && a.SHA256 == rec.SHA256 })
 }
 
 // useRecording recomputes the point whose recording comes by; other files are nobody's.
@@ -198,7 +206,17 @@ func (p *point) line(told result.Point) Line {
 	numbers, differ := compare("", told.Metrics, p.metrics)
 	more, alsoDiffer := compare("mlperf.", told.MLPerf, p.mlperf)
 	if differ = append(differ, alsoDiffer...); len(differ) > 0 {
-		return Line{what, Fail, strings.Join(differ, "; ")}
+		return Line{what, Fail, strings.Join(first(differ), "; ")}
 	}
 	return Line{what, OK, fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more, told.Recording.Path)}
+}
+
+// maxNamed is how many findings of one kind are named; the rest is counted.
+const maxNamed = 8
+
+func first(all []string) []string {
+	if len(all) <= maxNamed {
+		return all
+	}
+	return append(all[:maxNamed:maxNamed], fmt.Sprintf("and %d more", len(all)-maxNamed))
 }

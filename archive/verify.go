@@ -266,18 +266,16 @@ func (v *verifier) useResult(in io.Reader) {
 	v.run = newRun(r)
 }
 
-// maxNamed is how many missing files are named.
-const maxNamed = 10
-
 // conclude adds what can be said only at the end.
 func (v *verifier) conclude() {
-	missing := slices.DeleteFunc(slices.Clone(v.manifest.Files), func(f result.Artifact) bool { _, left := v.left[f.Path]; return !left })
-	for i, f := range missing {
-		if i == maxNamed {
-			v.add(Fail, "files", "%d more are missing", len(missing)-maxNamed)
-			break
+	var missing []string
+	for _, f := range v.manifest.Files {
+		if _, left := v.left[f.Path]; left {
+			missing = append(missing, f.Path)
 		}
-		v.add(Fail, "file "+f.Path, "is missing")
+	}
+	if len(missing) > 0 {
+		v.add(Fail, "files", "missing: %s", strings.Join(first(missing), ", "))
 	}
 	if v.files > 0 && v.files == len(v.manifest.Files) {
 		v.add(OK, "files", "%d files, %d bytes: all hashes equal", v.files, v.bytes)
