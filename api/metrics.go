@@ -62,7 +62,7 @@ func newRunMetrics() runMetrics {
 	return runMetrics{
 		byState:  prometheus.NewDesc("assay_runs", "Runs in the store by state.", []string{"state"}, nil),
 		queue:    prometheus.NewDesc("assay_queue_depth", "Runs that wait for their turn.", nil, nil),
-		duration: prometheus.NewDesc("assay_run_duration_seconds", "Duration of the last run of a plan that ended.", name, nil),
+		duration: prometheus.NewDesc("assay_run_duration_seconds", "Duration of the last run of a plan that was started and ended.", name, nil),
 		tps:      prometheus.NewDesc("assay_run_system_tps", "Highest System TPS of the last run of a plan that has one.", name, nil),
 		ended:    prometheus.NewDesc("assay_run_last_end_timestamp_seconds", "When the last run of a plan ended.", name, nil),
 	}
@@ -86,26 +86,23 @@ func (r runCollector) Collect(out chan<- prometheus.Metric) {
 		gauge(m.byState, float64(t.states[state]), string(state))
 	}
 	gauge(m.queue, float64(t.states[result.Queued]))
-	for name, run := range t.ended {
-		gauge(m.ended, float64(run.EndedUS)/1e6, name)
-		if run.StartedUS > 0 {
-			gauge(m.duration, float64(run.EndedUS-run.StartedUS)/1e6, name)
+	for desc, values := range map[*prometheus.Desc]map[string]float64{m.ended: t.ended, m.duration: t.took, m.tps: t.tps} {
+		for name, v := range values {
+			gauge(desc, v, name)
 		}
-	}
-	for name, tps := range t.tps {
-		gauge(m.tps, tps, name)
 	}
 }
 
-// tally is one pass over the list of runs.
+// tally is one pass over the list of runs: by plan name, the figures of the newest run that has them.
 type tally struct {
 	states map[result.State]int
-	ended  map[string]store.Run // newest ended run of each plan name
-	tps    map[string]float64   // of the newest run that has one
+	ended  map[string]float64 // when, seconds since 1970
+	took   map[string]float64 // s
+	tps    map[string]float64 // tok/s
 }
 
 func (r runCollector) tally() (tally, error) {
-	t := tally{states: map[result.State]int{}, ended: map[string]store.Run{}, tps: map[string]float64{}}
+	t := tally{map[result.State]int{}, map[string]float64{}, map[string]float64{}, map[string]float64{}}
 	for cursor := ""; ; {
 		runs, next, err := r.store.Runs(r.ctx, store.Filter{Limit: maxLimit, Cursor: cursor})
 		if err != nil {
@@ -126,10 +123,18 @@ func (t tally) add(run store.Run) {
 	if !run.State.Ended() {
 		return
 	}
-	if _, ok := t.ended[run.Name]; !ok {
-		t.ended[run.Name] = run
+	first(t.ended, run.Name, float64(run.EndedUS)/1e6)
+	if run.StartedUS > 0 {
+		first(t.took, run.Name, float64(run.EndedUS-run.StartedUS)/1e6)
 	}
-	if _, ok := t.tps[run.Name]; !ok && run.BestTPS != nil {
-		t.tps[run.Name] = *run.BestTPS
+	if run.BestTPS != nil {
+		first(t.tps, run.Name, *run.BestTPS)
+	}
+}
+
+// first keeps the value that came first.
+func first(m map[string]float64, name string, v float64) {
+	if _, ok := m[name]; !ok {
+		m[name] = v
 	}
 }

@@ -117,7 +117,7 @@ func (s *Server) answerError(err error, c echo.Context) {
 		s.Log.ErrorContext(c.Request().Context(), "request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
 	}
 	if c.Response().Committed {
-		return // a stream that broke off: there is no second status
+		panic(http.ErrAbortHandler) // there is no second status: breaking off tells the caller that it has only a part
 	}
 	h := c.Response().Header()
 	for _, name := range []string{"Content-Disposition", "ETag", "Location"} {
