@@ -150,7 +150,7 @@ func TestLyingHost(t *testing.T) {
 		{"all numbers of a point", func(r *result.Result) { r.Points[0].Metrics, r.Points[0].MLPerf = nil, nil }, []string{"point c1: active_mean is not told", "; and "}},
 		{"a recording left out", func(r *result.Result) { r.Points[0].Recording = nil }, []string{"point c1: has no recording"}},
 		{"the recording of another point", func(r *result.Result) { r.Points[0].Recording.Path = "recordings/c4.rec" },
-			[]string{"point c1: its recording says run " + runID + ", point c4", "point c4: its recording recordings/c4.rec is another point's too"}},
+			[]string{"its recording says run " + runID + ", point c4", "point c4: its recording recordings/c4.rec is another point's too"}},
 		{"of another run", func(r *result.Result) { r.Points[0].Recording.EpochUS++ }, []string{"point c1: its recording says"}},
 		{"its hash", func(r *result.Result) { r.Points[0].Recording.SHA256 = strings.Repeat("0", 64) }, []string{"point c1: its recording recordings/c1.rec is not listed with its SHA-256"}},
 		{"counts", func(r *result.Result) { r.Points[0].Recording.Requests++ }, []string{"holds 12 requests and 48 events, the result says 13 and 48"}},
