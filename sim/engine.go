@@ -177,7 +177,7 @@ func (e *engine) end(s *sequence) {
 	s.ended = true
 	e.kv -= s.input + s.target
 	for i := range s.made {
-		s.chain.add(words[s.reply.token(i)])
+		s.chain.add(s.reply.word(i))
 	}
 	if !e.cfg.NoCache && s.made > 0 {
 		e.cache.insert(s.chain.blocks)

@@ -112,7 +112,7 @@ func (b body) limit() *int {
 }
 
 // sequence turns a checked body into work for the engine.
-func (b body) sequence(cfg Config, chat bool) (*sequence, *apiError) {
+func (b body) sequence(cfg Config, words []string, chat bool) (*sequence, *apiError) {
 	c := newChain(cfg.BlockTokens)
 	fill := b.fillPrompt
 	if chat {
@@ -125,7 +125,7 @@ func (b body) sequence(cfg Config, chat bool) (*sequence, *apiError) {
 		return nil, badRequest("input_tokens", "This model's maximum context length is %d tokens. However, your prompt contains %d input tokens. "+
 			"Please reduce the length of the input prompt.", cfg.ContextLen, c.tokens)
 	}
-	r := reply{seed: mix(cfg.Seed ^ c.hash)}
+	r := reply{seed: mix(cfg.Seed ^ c.hash), words: words}
 	if b.Seed != nil {
 		r.seed = mix(r.seed ^ uint64(*b.Seed))
 	}

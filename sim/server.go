@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ const bodyLimit = 64 << 20
 // Server is the engine behind its HTTP face.
 type Server struct {
 	cfg      Config
+	words    []string
 	engine   *engine
 	clock    clock
 	ledger   ledger
@@ -30,7 +32,7 @@ type Server struct {
 // New makes a server; zero limits of cfg take Default's. Call cfg.Validate before. It owns no goroutine while no request is being served.
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
-	return &Server{cfg: cfg, engine: newEngine(cfg), clock: clock{time.Now()}, ledger: ledger{limit: cfg.TruthRequests}}
+	return &Server{cfg: cfg, words: strings.Fields(vocabulary), engine: newEngine(cfg), clock: clock{time.Now()}, ledger: ledger{limit: cfg.TruthRequests}}
 }
 
 // Handler serves the OpenAI paths, /health, /version and /metrics.
@@ -110,7 +112,7 @@ func (x *exchange) prepare(r *http.Request) *apiError {
 	if refused = x.body.check(cfg); refused != nil {
 		return refused
 	}
-	if x.seq, refused = x.body.sequence(cfg, x.chat); refused != nil {
+	if x.seq, refused = x.body.sequence(cfg, x.server.words, x.chat); refused != nil {
 		return refused
 	}
 	x.truth.InputTokens = x.seq.input

@@ -213,7 +213,7 @@ func (x *exchange) event(n int, finish string) {
 		if i > 0 {
 			x.buf = append(x.buf, ' ')
 		}
-		x.buf = append(x.buf, words[x.seq.reply.token(i)]...)
+		x.buf = append(x.buf, x.seq.reply.word(i)...)
 	}
 	if n > 0 || !x.chat {
 		x.buf = append(x.buf, '"')

@@ -23,8 +23,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// words are the vocabulary; a token's id is its place.
-var words = strings.Fields(`the a to of and in it is that for on with as at by this from or be are was not have can will
+// vocabulary are the words of the replies; a token's id is its place.
+const vocabulary = `the a to of and in it is that for on with as at by this from or be are was not have can will
 file test build server request log error run line value name path time read write open close start stop check change
 add move keep find list show set get call wait send make take give look need use try fix plan step first next last
 each other same new old small large short long fast slow clean safe ready done left right above below inside outside
@@ -32,15 +32,19 @@ before after while until because then so but if when where which what how why al
 disk memory cache queue token stream batch node host port key table index block page record field type list map loop
 branch commit patch merge review release version config option flag default limit window rate count sum mean share
 pass fail warn retry cancel resume watch report result reason answer question note draft copy print parse match split
-join sort count filter group order begin end middle full empty partial exact near far early late soon again once twice`)
+join sort count filter group order begin end middle full empty partial exact near far early late soon again once twice`
 
 // reply makes the text of one request.
 type reply struct {
-	seed uint64
+	seed  uint64
+	words []string
 }
 
 // token gives the id of the reply's nth token, from 0.
-func (r reply) token(n int) int { return int(mix(r.seed+uint64(n)) % uint64(len(words))) }
+func (r reply) token(n int) int { return int(mix(r.seed+uint64(n)) % uint64(len(r.words))) }
+
+// word is its text.
+func (r reply) word(n int) string { return r.words[r.token(n)] }
 
 // length is the reply's natural length around mean.
 func (r reply) length(mean int) int {
@@ -54,7 +58,7 @@ func (r reply) text(n int) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(words[r.token(i)])
+		b.WriteString(r.word(i))
 	}
 	return b.String()
 }

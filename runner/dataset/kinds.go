@@ -1,0 +1,60 @@
+package dataset
+
+import (
+	"slices"
+	"strings"
+
+	"assay/fault"
+)
+
+// kind is a way to make conversations. One of its functions is set: source makes them from nothing, read takes them from data.
+type kind struct {
+	name   string
+	source func(Config) Source
+	read   func(origin, Config) reader
+	folder bool // Path may be a folder
+}
+
+// kinds lists all there are, in the order people see.
+func kinds() []kind {
+	return []kind{
+		{name: "synthetic", source: newSynthetic},
+		{name: "sharegpt", read: newShareGPT},
+		{name: "text", read: newText, folder: true},
+		{name: "jsonl", read: newJSONL},
+		{name: "agentic", read: newAgentic},
+	}
+}
+
+// Kinds names the kinds Open knows.
+func Kinds() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Open gives the source of cfg. Data that is missing, empty or without one usable conversation is a fault here, not later. The
+// returned source is an io.Closer when it holds a file.
+func Open(cfg Config) (Source, error) {
+	if cfg.InputLen == 0 {
+		cfg.InputLen = DefaultInputLen
+	}
+	i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == cfg.Kind })
+	if i < 0 {
+		return nil, fault.New(fault.Client, "dataset_kind", "use one of "+strings.Join(Kinds(), ", "), "unknown workload kind %q", cfg.Kind)
+	}
+	if cfg.InputLen < 0 || cfg.Turns < 0 || cfg.MaxTokens < 0 {
+		return nil, fault.New(fault.Client, "dataset_config", "give lengths and turns of at least 1", "negative length in the workload")
+	}
+	k := kinds()[i]
+	if k.source != nil {
+		return k.source(cfg), nil
+	}
+	from, err := originOf(cfg, k.folder)
+	if err != nil {
+		return nil, err
+	}
+	return openRepeating(from, cfg, k.read)
+}

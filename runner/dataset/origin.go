@@ -1,0 +1,165 @@
+package dataset
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/fault"
+)
+
+//go:embed builtin/*.jsonl
+var builtin embed.FS
+
+// Builtin gives the bytes of data that ships with the program.
+func Builtin(name string) ([]byte, error) {
+	b, err := builtin.ReadFile("builtin/" + name + ".jsonl")
+	if err != nil {
+		return nil, fault.New(fault.Client, "dataset_missing", "the program ships with "+strings.Join(builtinNames(), ", "), "no built-in dataset %q", name)
+	}
+	return b, nil
+}
+
+func builtinNames() []string {
+	var names []string
+	entries, _ := builtin.ReadDir("builtin") // embedded, so it is there
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".jsonl"))
+	}
+	return names
+}
+
+// origin is where data is read from: one file, the files of a folder, or built-in bytes.
+type origin struct {
+	name   string
+	files  []string // paths, sorted
+	bytes  []byte   // when files is empty
+	sha256 string
+}
+
+// originOf finds the data of cfg, hashes it, and refuses what is missing or empty.
+func originOf(cfg Config, folder bool) (origin, error) {
+	if cfg.Builtin != "" {
+		b, err := Builtin(cfg.Builtin)
+		return origin{name: "built-in " + cfg.Builtin, bytes: b, sha256: sum(b)}, err
+	}
+	if cfg.Path == "" {
+		return origin{}, fault.New(fault.Client, "dataset_missing", "set workload.dataset.path or workload.dataset.builtin", "a workload of kind %s needs a dataset", cfg.Kind)
+	}
+	info, err := os.Stat(cfg.Path)
+	if err != nil {
+		return origin{}, unreadable(cfg.Path, err)
+	}
+	if info.IsDir() && !folder {
+		return origin{}, fault.New(fault.Client, "dataset_folder", "name the file inside it", "dataset %s is a folder; kind %s reads one file", cfg.Path, cfg.Kind)
+	}
+	o := origin{name: cfg.Path, files: []string{cfg.Path}}
+	if info.IsDir() {
+		if o.files, err = textFiles(cfg.Path); err != nil {
+			return origin{}, unreadable(cfg.Path, err)
+		}
+	}
+	if info.Size() == 0 || len(o.files) == 0 {
+		return origin{}, empty(o.name)
+	}
+	o.sha256, err = Hash(cfg.Path)
+	return o, err
+}
+
+func unreadable(path string, err error) error {
+	code, hint := "dataset_unreadable", "check the file and its permissions"
+	if errors.Is(err, fs.ErrNotExist) {
+		code, hint = "dataset_missing", "check workload.dataset.path"
+	}
+	return fault.New(fault.Client, code, hint, "read dataset %s: %w", path, err)
+}
+
+func empty(name string) error {
+	return fault.New(fault.Client, "dataset_empty", "check that the file is of the workload's kind", "dataset %s holds no conversation that can be used", name)
+}
+
+// textFiles lists the regular .txt and .md files below dir, sorted.
+func textFiles(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if ext := strings.ToLower(filepath.Ext(path)); d.Type().IsRegular() && (ext == ".txt" || ext == ".md") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+// open gives the data of the ith file.
+func (o origin) open(i int) (io.ReadCloser, error) {
+	if len(o.files) == 0 {
+		return io.NopCloser(bytes.NewReader(o.bytes)), nil
+	}
+	f, err := os.Open(o.files[i])
+	if err != nil {
+		return nil, unreadable(o.files[i], err)
+	}
+	return f, nil
+}
+
+// count is the number of files.
+func (o origin) count() int { return max(1, len(o.files)) }
+
+// Hash is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its text files in the order of their paths.
+func Hash(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	if !info.IsDir() {
+		return hashFile(path)
+	}
+	files, err := textFiles(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	var list bytes.Buffer
+	for _, f := range files {
+		h, err := hashFile(f)
+		if err != nil {
+			return "", err
+		}
+		below, err := filepath.Rel(path, f)
+		if err != nil {
+			return "", unreadable(f, err)
+		}
+		fmt.Fprintf(&list, "%s  %s\n", h, filepath.ToSlash(below))
+	}
+	return sum(list.Bytes()), nil
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", unreadable(path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func sum(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}

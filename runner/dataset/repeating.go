@@ -1,0 +1,141 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"assay/fault"
+)
+
+// reader yields the conversations of one pass over its data, then io.EOF. A *badLine says that one was left out; reading goes on.
+type reader interface {
+	next() (Conversation, error)
+	Close() error
+}
+
+// badLine is a part of the data that could not be used.
+type badLine struct{ text string }
+
+func (b *badLine) Error() string { return b.text }
+
+func badf(format string, args ...any) error { return &badLine{fmt.Sprintf(format, args...)} }
+
+const badKept = 5
+
+// repeating reads its data again and again.
+type repeating struct {
+	from  origin
+	cfg   Config
+	read  func(origin, Config) reader
+	now   reader
+	stats Stats
+	found int // conversations of this pass
+	ahead *Conversation
+}
+
+// openRepeating reads up to the first conversation, so that useless data is known at once.
+func openRepeating(from origin, cfg Config, read func(origin, Config) reader) (Source, error) {
+	s := &repeating{from: from, cfg: cfg, read: read, now: read(from, cfg), stats: Stats{SHA256: from.sha256}}
+	first, err := s.Next()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.ahead = &first
+	return s, nil
+}
+
+// Next gives the next conversation; it never gives io.EOF.
+func (s *repeating) Next() (Conversation, error) {
+	if s.ahead != nil {
+		c := *s.ahead
+		s.ahead = nil
+		return c, nil
+	}
+	for {
+		c, err := s.now.next()
+		var bad *badLine
+		switch {
+		case err == nil:
+			s.found++
+			return s.shape(c), nil
+		case errors.As(err, &bad):
+			err = s.note(bad)
+		case errors.Is(err, io.EOF):
+			err = s.again()
+		default:
+			err = unreadable(s.from.name, err)
+		}
+		if err != nil {
+			return Conversation{}, err
+		}
+	}
+}
+
+// note counts a bad line of the first pass; later passes meet the same ones.
+func (s *repeating) note(bad *badLine) error {
+	if s.cfg.Strict {
+		return fault.New(fault.Client, "dataset_bad_line", "mend the line, or allow bad lines", "dataset %s: %w", s.from.name, bad)
+	}
+	if s.stats.Repeats > 0 {
+		return nil
+	}
+	s.stats.BadLines++
+	if len(s.stats.BadFirst) < badKept {
+		s.stats.BadFirst = append(s.stats.BadFirst, bad.text)
+	}
+	return nil
+}
+
+func (s *repeating) again() error {
+	if s.found == 0 {
+		err := empty(s.from.name)
+		if len(s.stats.BadFirst) > 0 {
+			err = fmt.Errorf("%w; first: %s", err, s.stats.BadFirst[0])
+		}
+		return err
+	}
+	if err := s.now.Close(); err != nil {
+		return unreadable(s.from.name, err)
+	}
+	s.found = 0
+	s.stats.Repeats++
+	s.now = s.read(s.from, s.cfg)
+	return nil
+}
+
+// shape applies what the configuration asks of every conversation.
+func (s *repeating) shape(c Conversation) Conversation {
+	if s.stats.Repeats > 0 {
+		c.ID = fmt.Sprintf("%s__repeat_%d", c.ID, s.stats.Repeats)
+	}
+	if s.cfg.Turns > 0 && len(c.Turns) > s.cfg.Turns {
+		c.Turns = c.Turns[:s.cfg.Turns]
+	}
+	if s.cfg.MaxTokens > 0 {
+		for i := range c.Turns {
+			c.Turns[i].MaxTokens = min(c.Turns[i].MaxTokens, s.cfg.MaxTokens)
+		}
+	}
+	c.Turns[0].Messages = withSystem(s.cfg.System, c.Turns[0].Messages)
+	return c
+}
+
+// withSystem puts the configured system prompt first; a conversation that has its own keeps it behind, in the same message.
+func withSystem(system string, messages []Message) []Message {
+	if system == "" {
+		return messages
+	}
+	first := Message{Role: "system", Content: system}
+	if messages[0].Role == "system" {
+		first.Content += "\n\n" + messages[0].Content
+		messages = messages[1:]
+	}
+	return append([]Message{first}, messages...)
+}
+
+// Stats tells of what was read so far.
+func (s *repeating) Stats() Stats { return s.stats }
+
+// Close closes the file that is being read.
+func (s *repeating) Close() error { return s.now.Close() }
