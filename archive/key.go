@@ -58,13 +58,13 @@ func parseKey(b []byte) (ed25519.PrivateKey, error) {
 	if block == nil || block.Type != pemType {
 		return nil, errors.New("no private key in PEM form")
 	}
-	any, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	key, ok := any.(ed25519.PrivateKey)
+	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("a key of type %T, want Ed25519", any)
+		return nil, fmt.Errorf("a key of type %T, want Ed25519", parsed)
 	}
 	return key, nil
 }

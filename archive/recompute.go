@@ -28,6 +28,7 @@ type run struct {
 type point struct {
 	metrics  *metrics.Summary
 	mlperf   *metrics.Summary
+	counts   counts
 	problems []string
 }
 
@@ -82,6 +83,7 @@ func (n *run) useRecording(name string, size, limit int64, in io.Reader) {
 
 func (n *run) recompute(p *point, told result.Point, rec record.Recording) {
 	n.compareHeader(p, told, rec)
+	p.counts = countsOf(rec)
 	shape, ok := n.shape(told.ID)
 	if !ok {
 		p.problem("the plan has no such point")
@@ -205,10 +207,11 @@ func (p *point) line(told result.Point) Line {
 	}
 	numbers, differ := compare("", told.Metrics, p.metrics)
 	more, alsoDiffer := compare("mlperf.", told.MLPerf, p.mlperf)
-	if differ = append(differ, alsoDiffer...); len(differ) > 0 {
+	counted, countsDiffer := p.counts.compare(told)
+	if differ = slices.Concat(differ, alsoDiffer, countsDiffer); len(differ) > 0 {
 		return Line{what, Fail, strings.Join(first(differ), "; ")}
 	}
-	return Line{what, OK, fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more, told.Recording.Path)}
+	return Line{what, OK, fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more+counted, told.Recording.Path)}
 }
 
 // maxNamed is how many findings of one kind are named; the rest is counted.

@@ -90,6 +90,8 @@ func measuredPoint(t *testing.T, dir string, c int) result.Point {
 	sum, mlperf := metrics.Summarise(rec, window(span), shape), metrics.MLPerf(rec, window(issue), shape)
 	epoch := rec.Header.EpochUS
 	return result.Point{ID: id, Phase: plan.PhaseSweep, Concurrency: &c, State: result.PointValid, Metrics: &sum, MLPerf: &mlperf,
+		Client:    &metrics.Client{StampSource: "user", TokenSource: "usage", Events: 44, SharedReads: 3, Retries: 1},
+		Engine:    &result.EngineCount{GenerationTokens: 48, ClientTokens: 48},
 		Window:    &result.Window{StartedUS: epoch + span[0], EndedUS: epoch + span[1], DurationS: float64(span[1]-span[0]) / 1e6},
 		Recording: &result.Recording{Path: path, SHA256: file.SHA256, Requests: file.Requests, Events: file.Events, EpochUS: epoch, IssueUS: issue, WindowUS: span}}
 }
@@ -104,7 +106,12 @@ func request(i, c int) record.Request {
 		r.Events = append(r.Events, record.Event{AtUS: sent + 1000 + k*k*333*int64(c), Tokens: 1})
 	}
 	r.DoneUS = r.Events[3].AtUS + 10
-	if i == 5 {
+	switch i {
+	case 0:
+		r.Warmup = true
+	case 3:
+		r.SharedReads, r.Retries = 3, 1
+	case 5:
 		r.Outcome, r.Error = record.Reset, "connection reset"
 	}
 	return r

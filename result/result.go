@@ -145,8 +145,15 @@ type Point struct {
 	Metrics     *metrics.Summary     `json:"metrics,omitempty"`
 	MLPerf      *metrics.Summary     `json:"mlperf,omitempty"` // over the whole issue-to-drain time
 	Client      *metrics.Client      `json:"client,omitempty"`
+	Engine      *EngineCount         `json:"engine,omitempty"` // nil when the engine shows no counters
 	Telemetry   map[string]Telemetry `json:"telemetry,omitempty"`
 	Recording   *Recording           `json:"recording,omitempty"`
+}
+
+// EngineCount holds the engine's own counter against the client's count, over all requests of a point, warm-up too.
+type EngineCount struct {
+	GenerationTokens int64 `json:"generation_tokens"` // growth of the engine's counter, from before the first request to after the last
+	ClientTokens     int64 `json:"client_tokens"`     // output tokens of the recording
 }
 
 // Window is the measuring window in UTC microseconds.
