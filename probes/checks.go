@@ -124,18 +124,9 @@ func number(want any) (float64, bool) {
 // show writes a fact as evidence: "accelerators[0].power_cap_w = 200 (…/power1_cap)".
 func show[T any](name string, f Fact[T]) string {
 	if !f.IsKnown() {
-		return name + " is not known: " + reasonOf(f)
+		return name + " is not known: " + f.Reason()
 	}
 	return fmt.Sprintf("%s = %v (%s)", name, f.Value, f.Source)
-}
-
-func reasonOf[T any](f Fact[T]) string {
-	for _, r := range []string{f.Unknown, f.NA} {
-		if r != "" {
-			return r
-		}
-	}
-	return "not probed"
 }
 
 // matches compares a known fact with a wanted text or with what is good by default.
@@ -144,7 +135,7 @@ func matches(name string, f Fact[string], want any, good []string, hint string) 
 		good = []string{fmt.Sprint(want)}
 	}
 	if !f.IsKnown() {
-		return unclear(reasonOf(f))
+		return unclear(f.Reason())
 	}
 	if slices.Contains(good, f.Value) {
 		return ok(fmt.Sprintf("%s is %s.", name, f.Value), show(name, f))

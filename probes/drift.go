@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"assay/probes/host"
 )
 
 // Change is something about the machine that is not as it was before.
@@ -62,7 +64,7 @@ func Drift(before, after SUT) []Change {
 		}
 	}
 	slices.SortFunc(paths, func(a, b string) int {
-		if naturalLess(a, b) {
+		if host.NaturalLess(a, b) {
 			return -1
 		}
 		return 1

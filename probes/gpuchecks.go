@@ -3,6 +3,8 @@ package probes
 import (
 	"fmt"
 	"strings"
+
+	"assay/probes/host"
 )
 
 // gpuVerdict is what a rule found on one GPU.
@@ -191,7 +193,7 @@ func checkPersistence(s SUT, _ any) (Check, bool) {
 func checkDriverEqual(s SUT, want any) (Check, bool) {
 	seen := ""
 	return eachGPU(s, "All GPUs have the same model, driver, firmware and memory.", "Model, driver, firmware or memory differ", "Bring all GPUs to the same state.", func(i int, a Accelerator) gpuVerdict {
-		now := fmt.Sprintf("%s, %s, %s, %s", a.PCI.DeviceID.Value, a.DriverVersion.Value, a.VBIOS.Value, sizeText(a.VRAMBytes.Value))
+		now := fmt.Sprintf("%s, %s, %s, %s", a.PCI.DeviceID.Value, a.DriverVersion.Value, a.VBIOS.Value, host.SizeText(a.VRAMBytes.Value))
 		v := gpuVerdict{CheckOK, fmt.Sprintf("accelerators[%d]: %s", i, now)}
 		if seen == "" {
 			seen = now

@@ -3,6 +3,8 @@ package probes
 import (
 	"fmt"
 	"strings"
+
+	"assay/probes/host"
 )
 
 const gib = 1 << 30
@@ -24,7 +26,7 @@ func checkNUMABalancing(s SUT, _ any) (Check, bool) {
 	case !f.IsKnown() && len(s.CPU.NUMANodes.Items) == 1:
 		return ok("One NUMA node: there is nothing to balance.", show("os.tuning.numa_balancing", f)), true
 	case !f.IsKnown():
-		return unclear(reasonOf(f)), true
+		return unclear(f.Reason()), true
 	case f.Value:
 		return warn("sysctl kernel.numa_balancing=0", "Automatic NUMA balancing is on and moves pages while the run goes.", show("os.tuning.numa_balancing", f)), true
 	}
@@ -35,9 +37,9 @@ func checkSwap(s SUT, _ any) (Check, bool) {
 	f := s.OS.Tuning.SwapBytes
 	switch {
 	case !f.IsKnown():
-		return unclear(reasonOf(f)), true
+		return unclear(f.Reason()), true
 	case f.Value > 0:
-		return warn("swapoff -a for the time of the run.", "Swap is configured ("+sizeText(f.Value)+").", show("os.tuning.swap_bytes", f)), true
+		return warn("swapoff -a for the time of the run.", "Swap is configured ("+host.SizeText(f.Value)+").", show("os.tuning.swap_bytes", f)), true
 	}
 	return ok("No swap.", show("os.tuning.swap_bytes", f)), true
 }
@@ -46,7 +48,7 @@ func checkSwap(s SUT, _ any) (Check, bool) {
 func checkMemory(s SUT, want any) (Check, bool) {
 	f := s.Memory.Bytes
 	if !f.IsKnown() {
-		return unclear(reasonOf(f)), true
+		return unclear(f.Reason()), true
 	}
 	evidence := []string{show("memory.bytes", f), show("memory.installed_bytes", s.Memory.InstalledBytes)}
 	if want != nil {
@@ -55,17 +57,17 @@ func checkMemory(s SUT, want any) (Check, bool) {
 			return misfit(want, "the least GiB"), true
 		}
 		if float64(f.Value) < least*gib {
-			return fail("Use a machine with more memory, or lower the value.", fmt.Sprintf("%s of memory, but the plan wants %g GiB.", sizeText(f.Value), least), evidence...), true
+			return fail("Use a machine with more memory, or lower the value.", fmt.Sprintf("%s of memory, but the plan wants %g GiB.", host.SizeText(f.Value), least), evidence...), true
 		}
-		return ok(sizeText(f.Value)+" of memory.", evidence...), true
+		return ok(host.SizeText(f.Value)+" of memory.", evidence...), true
 	}
 	if installed, known := s.Memory.InstalledBytes.Get(); known && float64(f.Value) < 0.95*float64(installed) {
-		return warn("A DIMM may have failed, or memory is reserved.", fmt.Sprintf("%s of memory, but %s are installed.", sizeText(f.Value), sizeText(installed)), evidence...), true
+		return warn("A DIMM may have failed, or memory is reserved.", fmt.Sprintf("%s of memory, but %s are installed.", host.SizeText(f.Value), host.SizeText(installed)), evidence...), true
 	}
 	if limit, known := s.OS.Tuning.CgroupBytes.Get(); known && limit < f.Value {
-		return warn("Run assay outside of the limited control group.", "A control group limits memory to "+sizeText(limit)+".", show("os.tuning.cgroup_bytes", s.OS.Tuning.CgroupBytes)), true
+		return warn("Run assay outside of the limited control group.", "A control group limits memory to "+host.SizeText(limit)+".", show("os.tuning.cgroup_bytes", s.OS.Tuning.CgroupBytes)), true
 	}
-	return ok(sizeText(f.Value)+" of memory.", evidence...), true
+	return ok(host.SizeText(f.Value)+" of memory.", evidence...), true
 }
 
 // checkDiskSpace looks at the file system with the most free space; 20 GiB hold a small model and the results.
@@ -84,7 +86,7 @@ func checkDiskSpace(s SUT, want any) (Check, bool) {
 		if !f.FreeBytes.IsKnown() || !f.Bytes.IsKnown() {
 			continue
 		}
-		evidence = append(evidence, f.sizeOf())
+		evidence = append(evidence, fmt.Sprintf("%s %s free of %s", f.Mount.Value, host.SizeText(f.FreeBytes.Value), host.SizeText(f.Bytes.Value)))
 		if !best.FreeBytes.IsKnown() || f.FreeBytes.Value > best.FreeBytes.Value {
 			best = f
 		}
@@ -97,18 +99,18 @@ func checkDiskSpace(s SUT, want any) (Check, bool) {
 		return unclear(reason), true
 	}
 	if float64(best.FreeBytes.Value) < least*gib {
-		c := warn("Free space, or mount a larger drive.", fmt.Sprintf("At most %s are free (%s), below %g GiB.", sizeText(best.FreeBytes.Value), best.Mount.Value, least), evidence...)
+		c := warn("Free space, or mount a larger drive.", fmt.Sprintf("At most %s are free (%s), below %g GiB.", host.SizeText(best.FreeBytes.Value), best.Mount.Value, least), evidence...)
 		c.State = orWarn(false, want)
 		return c, true
 	}
-	return ok(fmt.Sprintf("%s are free on %s.", sizeText(best.FreeBytes.Value), best.Mount.Value), evidence...), true
+	return ok(fmt.Sprintf("%s are free on %s.", host.SizeText(best.FreeBytes.Value), best.Mount.Value), evidence...), true
 }
 
 func checkClockSync(s SUT, _ any) (Check, bool) {
 	f := s.OS.Tuning.ClockSynced
 	switch {
 	case !f.IsKnown():
-		return unclear(reasonOf(f)), true
+		return unclear(f.Reason()), true
 	case !f.Value:
 		return warn("Start chrony or systemd-timesyncd.", "The kernel's clock is not synchronised.", show("os.tuning.clock_synced", f)), true
 	}
@@ -129,7 +131,7 @@ func checkFilesLimit(s SUT, want any) (Check, bool) {
 	case f.NA != "":
 		return ok("The number of open files is not limited."), true
 	case !f.IsKnown():
-		return unclear(reasonOf(f)), true
+		return unclear(f.Reason()), true
 	case float64(f.Value) < least:
 		c := warn("ulimit -n, or LimitNOFILE= of the service.", fmt.Sprintf("%d open files are allowed, fewer than %g.", f.Value, least), show("os.tuning.files_limit", f))
 		c.State = orWarn(false, want)
@@ -144,7 +146,7 @@ func checkCPUQuota(s SUT, _ any) (Check, bool) {
 	case f.NA != "":
 		return ok("No control group limits the CPU.", f.NA), true
 	case !f.IsKnown():
-		return unclear(reasonOf(f)), true
+		return unclear(f.Reason()), true
 	}
 	return warn("Run assay outside of the limited control group.", fmt.Sprintf("A control group limits this process to %g CPUs.", f.Value), show("os.tuning.cgroup_cpus", f)), true
 }

@@ -7,6 +7,10 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"assay/probes/gpu"
+	"assay/probes/machine"
+	"assay/probes/sut"
 )
 
 // probe reads one part of the SUT. It has its own time limit; when it fails, hangs or panics, only what it owns is unknown.
@@ -21,23 +25,23 @@ type probe struct {
 func probes() []probe {
 	const files = 3 * time.Second // for reads of /sys and /proc
 	return []probe{
-		{"system", files, func(s *SUT) []any { return []any{&s.System} }, probeSystem},
-		{"cpu", files, func(s *SUT) []any { return []any{&s.CPU} }, probeCPU},
-		{"memory", files, func(s *SUT) []any { return []any{&s.Memory} }, probeMemory},
+		{"system", files, func(s *SUT) []any { return []any{&s.System} }, machine.ProbeSystem},
+		{"cpu", files, func(s *SUT) []any { return []any{&s.CPU} }, machine.ProbeCPU},
+		{"memory", files, func(s *SUT) []any { return []any{&s.Memory} }, machine.ProbeMemory},
 		{"amd", files, func(s *SUT) []any {
 			return []any{&s.Accelerators, &s.Interconnect, &s.Software.AMDGPU, &s.Software.ROCm}
-		}, probeAMD},
+		}, gpu.ProbeAMD},
 		{"nvidia", time.Minute, func(s *SUT) []any {
 			return []any{&s.Accelerators, &s.Interconnect, &s.Software.NVIDIADriver, &s.Software.CUDA, &s.System.Virtualization}
-		}, probeNVIDIA},
-		{"storage", files, func(s *SUT) []any { return []any{&s.Storage} }, probeStorage},
-		{"network", files, func(s *SUT) []any { return []any{&s.Network.Interfaces} }, probeNetwork},
-		{"infiniband", files, func(s *SUT) []any { return []any{&s.Network.InfiniBand} }, probeInfiniBand},
-		{"os", files, func(s *SUT) []any { return []any{&s.OS} }, probeOS},
+		}, gpu.ProbeNVIDIA},
+		{"storage", files, func(s *SUT) []any { return []any{&s.Storage} }, machine.ProbeStorage},
+		{"network", files, func(s *SUT) []any { return []any{&s.Network.Interfaces} }, machine.ProbeNetwork},
+		{"infiniband", files, func(s *SUT) []any { return []any{&s.Network.InfiniBand} }, machine.ProbeInfiniBand},
+		{"os", files, func(s *SUT) []any { return []any{&s.OS} }, machine.ProbeOS},
 		{"containers", 2 * files, func(s *SUT) []any {
 			return []any{&s.Software.Docker, &s.Software.Containerd, &s.Software.ContainerToolkit}
-		}, probeContainers},
-		{"power", files, func(s *SUT) []any { return []any{&s.Power} }, probePower},
+		}, machine.ProbeContainers},
+		{"power", files, func(s *SUT) []any { return []any{&s.Power} }, machine.ProbePower},
 	}
 }
 
@@ -108,26 +112,10 @@ func runProbe(ctx context.Context, h Host, p probe) SUT {
 	if a.err != nil {
 		a.sut = SUT{}
 		for _, part := range p.owns(&a.sut) {
-			giveReason(reflect.ValueOf(part).Elem(), fmt.Sprintf("the %s probe %s", p.name, a.err))
+			sut.GiveReason(reflect.ValueOf(part).Elem(), fmt.Sprintf("the %s probe %s", p.name, a.err))
 		}
 	}
 	return a.sut
-}
-
-// giveReason says in every fact and list below v that has nothing why it has nothing.
-func giveReason(v reflect.Value, reason string) {
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	if f := v.FieldByName("Unknown"); f.IsValid() {
-		if v.IsZero() {
-			f.SetString(reason)
-		}
-		return
-	}
-	for i := range v.NumField() {
-		giveReason(v.Field(i), reason)
-	}
 }
 
 // settle decides what needs more than one probe.

@@ -1,4 +1,4 @@
-package probes
+package machine
 
 import (
 	"context"
@@ -6,38 +6,43 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"assay/probes/host"
+	"assay/probes/sut"
 )
 
-// hostSampler gives the share of busy CPU time since the last sample, and used memory.
-type hostSampler struct {
-	host        Host
+// HostSampler gives the share of busy CPU time since the last sample, and used memory.
+type HostSampler struct {
+	Host        host.Host
 	busy, total float64
 }
 
-func (s *hostSampler) Name() string { return "host" }
+// Name is "host".
+func (s *HostSampler) Name() string { return "host" }
 
-func (s *hostSampler) Sample(context.Context) ([]Sample, error) {
-	stat, err := s.host.text("/proc/stat")
+// Sample gives host.cpu_pct (not the first time) and host.mem_used_bytes.
+func (s *HostSampler) Sample(context.Context) ([]sut.Sample, error) {
+	stat, err := s.Host.Text("/proc/stat")
 	if err != nil {
 		return nil, fmt.Errorf("sample CPU: %w", err)
 	}
-	meminfo, err := s.host.text("/proc/meminfo")
+	meminfo, err := s.Host.Text("/proc/meminfo")
 	if err != nil {
 		return nil, fmt.Errorf("sample memory: %w", err)
 	}
-	out := newStamped()
+	out := sut.NewBatch()
 	if busy, total, ok := parseCPUTimes(stat); ok {
 		if s.total > 0 && total > s.total {
-			out.add("host.cpu_pct", 100*(busy-s.busy)/(total-s.total))
+			out.Add("host.cpu_pct", 100*(busy-s.busy)/(total-s.total))
 		}
 		s.busy, s.total = busy, total
 	}
 	all, errAll := meminfoBytes(meminfo, "MemTotal")
 	free, errFree := meminfoBytes(meminfo, "MemAvailable")
 	if errAll == nil && errFree == nil {
-		out.add("host.mem_used_bytes", float64(all-free))
+		out.Add("host.mem_used_bytes", float64(all-free))
 	}
-	return out.list, nil
+	return out.List, nil
 }
 
 // parseCPUTimes reads the first line of /proc/stat: idle and iowait are not busy; guest time is already in user time.
@@ -60,41 +65,43 @@ func parseCPUTimes(stat string) (busy, total float64, ok bool) {
 	return busy, total, true
 }
 
-// throughputSampler gives bytes per second of all drives and all physical interfaces since the last sample.
-type throughputSampler struct {
-	host   Host
+// ThroughputSampler gives bytes per second of all drives and all physical interfaces since the last sample.
+type ThroughputSampler struct {
+	Host   host.Host
 	atUS   int64
 	counts map[string]float64
 }
 
-func (s *throughputSampler) Name() string { return "throughput" }
+// Name is "throughput".
+func (s *ThroughputSampler) Name() string { return "throughput" }
 
-func (s *throughputSampler) Sample(context.Context) ([]Sample, error) {
-	out := newStamped()
+// Sample gives host.disk_* and host.net_*, not the first time.
+func (s *ThroughputSampler) Sample(context.Context) ([]sut.Sample, error) {
+	out := sut.NewBatch()
 	counts := map[string]float64{}
-	if text, err := s.host.text("/proc/diskstats"); err == nil {
+	if text, err := s.Host.Text("/proc/diskstats"); err == nil {
 		counts["host.disk_read_bytes_per_s"], counts["host.disk_write_bytes_per_s"] = parseDiskstats(text, s.whole("/sys/block", "/device"))
 	}
-	if text, err := s.host.text("/proc/net/dev"); err == nil {
+	if text, err := s.Host.Text("/proc/net/dev"); err == nil {
 		counts["host.net_rx_bytes_per_s"], counts["host.net_tx_bytes_per_s"] = parseNetDev(text, s.whole("/sys/class/net", "/device"))
 	}
-	seconds := float64(out.at-s.atUS) / 1e6
+	seconds := float64(out.AtUS-s.atUS) / 1e6
 	for _, series := range []string{"host.disk_read_bytes_per_s", "host.disk_write_bytes_per_s", "host.net_rx_bytes_per_s", "host.net_tx_bytes_per_s"} {
 		now, ok := counts[series]
 		old, had := s.counts[series]
 		if ok && had && seconds > 0 && now >= old { // a smaller count is a counter that started anew
-			out.add(series, (now-old)/seconds)
+			out.Add(series, (now-old)/seconds)
 		}
 	}
-	s.atUS, s.counts = out.at, counts
-	return out.list, nil
+	s.atUS, s.counts = out.AtUS, counts
+	return out.List, nil
 }
 
 // whole gives the names below dir that are devices of their own: no partitions, no bridges, nothing counted twice.
-func (s *throughputSampler) whole(dir, marker string) map[string]bool {
+func (s *ThroughputSampler) whole(dir, marker string) map[string]bool {
 	names := map[string]bool{}
-	for _, dev := range s.host.match(dir, "*") {
-		if s.host.isDir(dev + marker) {
+	for _, dev := range s.Host.Match(dir, "*") {
+		if s.Host.IsDir(dev + marker) {
 			names[path.Base(dev)] = true
 		}
 	}

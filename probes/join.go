@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"assay/probes/sut"
 )
 
 // joinAccelerators puts the lists of the vendors together in the order of PCI addresses. The list is unknown only when no vendor's
@@ -28,13 +30,10 @@ func joinInterconnect(to, from *Interconnect) {
 	}
 }
 
-// giveAccelerator says in every fact and list of a device why it is not known.
-func giveAccelerator(a *Accelerator, why string) { giveReason(reflect.ValueOf(a).Elem(), why) }
-
 // settleVendors marks what does not apply to a machine without a vendor's GPUs.
 func settleVendors(s *SUT) {
 	if s.Accelerators.Unknown != "" {
-		giveReason(reflect.ValueOf(&s.Interconnect).Elem(), s.Accelerators.Unknown)
+		sut.GiveReason(reflect.ValueOf(&s.Interconnect).Elem(), s.Accelerators.Unknown)
 		return
 	}
 	if len(s.Accelerators.Items) == 0 {
@@ -53,6 +52,17 @@ func settleVendors(s *SUT) {
 			if !has && !f.IsKnown() {
 				*f = NA[string]("no " + v.vendor + " accelerator")
 			}
+		}
+	}
+}
+
+// settleNodes takes the memory of GPUs that appear as NUMA nodes out of the host's memory.
+func settleNodes(s *SUT) {
+	for _, n := range s.CPU.NUMANodes.Items {
+		bytes, ok := n.Bytes.Get()
+		if n.Kind.Value == "gpu" && ok && s.Memory.Bytes.IsKnown() {
+			s.Memory.Bytes.Value -= bytes
+			s.Memory.Bytes.Source += " less " + n.Kind.Source
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package probes
+// Package host is the machine that is probed: its files, its programs and its kernel's answers, live or from a capture. A capture holds
+// what was read, no more, and gives the same answers.
+package host
 
 import (
 	"context"
@@ -89,15 +91,15 @@ func (h Host) failure(name string, err error) error {
 	return e
 }
 
-// absent tells whether a path is known not to exist on the machine.
-func (h Host) absent(name string) bool {
-	_, err := h.list(name)
+// Absent tells whether a path is known not to exist on the machine.
+func (h Host) Absent(name string) bool {
+	_, err := h.List(name)
 	var e *readError
 	return errors.As(err, &e) && e.absent
 }
 
-// real follows the links of a path inside the root, so that no link of a capture leads out of it. What does not exist stays as it is.
-func (h Host) real(name string) (string, error) {
+// Real follows the links of a path inside the root, so that no link of a capture leads out of it. What does not exist stays as it is.
+func (h Host) Real(name string) (string, error) {
 	rest, done, hops := strings.Split(name, "/"), "/", 0
 	for len(rest) > 0 {
 		part := rest[0]
@@ -127,9 +129,9 @@ func (h Host) real(name string) (string, error) {
 	return done, nil
 }
 
-// read gives a file's bytes.
-func (h Host) read(name string) ([]byte, error) {
-	real, err := h.real(name)
+// Read gives a file's bytes.
+func (h Host) Read(name string) ([]byte, error) {
+	real, err := h.Real(name)
 	if err != nil {
 		return nil, h.failure(name, err)
 	}
@@ -157,15 +159,15 @@ func readRegular(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFileBytes))
 }
 
-// text gives a file's text without the blanks and NULs around it.
-func (h Host) text(name string) (string, error) {
-	b, err := h.read(name)
+// Text gives a file's text without the blanks and NULs around it.
+func (h Host) Text(name string) (string, error) {
+	b, err := h.Read(name)
 	return strings.Trim(string(b), " \t\r\n\x00"), err
 }
 
-// list gives the names in a directory, in natural order (cpu2 before cpu10).
-func (h Host) list(dir string) ([]string, error) {
-	real, err := h.real(dir)
+// List gives the names in a directory, in natural order (cpu2 before cpu10).
+func (h Host) List(dir string) ([]string, error) {
+	real, err := h.Real(dir)
 	if err != nil {
 		return nil, h.failure(dir, err)
 	}
@@ -177,14 +179,14 @@ func (h Host) list(dir string) ([]string, error) {
 	for i, e := range entries {
 		names[i] = e.Name()
 	}
-	sort.Slice(names, func(i, j int) bool { return naturalLess(names[i], names[j]) })
+	sort.Slice(names, func(i, j int) bool { return NaturalLess(names[i], names[j]) })
 	h.record.dir(real)
 	return names, nil
 }
 
-// match gives the paths in dir whose names fit a pattern of path.Match.
-func (h Host) match(dir, pattern string) []string {
-	names, _ := h.list(dir)
+// Match gives the paths in dir whose names fit a pattern of path.Match.
+func (h Host) Match(dir, pattern string) []string {
+	names, _ := h.List(dir)
 	var found []string
 	for _, n := range names {
 		if ok, _ := path.Match(pattern, n); !ok {
@@ -196,14 +198,14 @@ func (h Host) match(dir, pattern string) []string {
 	return found
 }
 
-// isDir tells whether a path leads to a directory.
-func (h Host) isDir(name string) bool {
-	_, err := h.list(name)
+// IsDir tells whether a path leads to a directory.
+func (h Host) IsDir(name string) bool {
+	_, err := h.List(name)
 	return err == nil
 }
 
-// exec runs a program, or finds its output in a capture.
-func (h Host) exec(ctx context.Context, argv ...string) (Output, error) {
+// Run runs a program, or finds its output in a capture.
+func (h Host) Run(ctx context.Context, argv ...string) (Output, error) {
 	if h.Exec == nil {
 		return Output{}, fmt.Errorf("%s: %w", argv[0], ErrNotFound)
 	}
@@ -212,10 +214,67 @@ func (h Host) exec(ctx context.Context, argv ...string) (Output, error) {
 	return out, err
 }
 
-// naturalLess compares names with their numbers taken as numbers.
-func naturalLess(a, b string) bool {
+// errNotAsked tells that a capture does not hold what a live host would answer.
+var errNotAsked = errors.New("is not in the capture")
+
+// Kernel is uname(2).
+func (h Host) Kernel() (Uname, error) {
+	if h.Uname == nil {
+		return Uname{}, fmt.Errorf("uname %w", errNotAsked)
+	}
+	u, err := h.Uname()
+	if err == nil {
+		h.record.system(u)
+	}
+	return u, err
+}
+
+// ClockSynced tells whether the kernel's clock is synchronised.
+func (h Host) ClockSynced() (bool, error) {
+	if h.Clock == nil {
+		return false, fmt.Errorf("the state of the clock %w", errNotAsked)
+	}
+	synced, err := h.Clock()
+	if err == nil {
+		h.record.synced(synced)
+	}
+	return synced, err
+}
+
+// Size is statfs(2).
+func (h Host) Size(mount string) (Statfs, error) {
+	if h.Statfs == nil {
+		return Statfs{}, fmt.Errorf("the size of the file system %w", errNotAsked)
+	}
+	s, err := h.Statfs(mount)
+	if err == nil {
+		h.record.size(mount, s)
+	}
+	return s, err
+}
+
+// AskEngine asks a container engine over its socket. In a capture the answer lies as the output of the client's command argv, which
+// says the same.
+func (h Host) AskEngine(ctx context.Context, socket, question string, argv ...string) ([]byte, error) {
+	if h.Get == nil {
+		out, err := h.Run(ctx, argv...)
+		if errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("an answer of the container engine %w", errNotAsked)
+		}
+		return out.Stdout, err
+	}
+	body, err := h.Get(ctx, socket, question)
+	if err != nil {
+		err = fmt.Errorf("no container engine answers on %s", socket)
+	}
+	h.record.command(argv, Output{Stdout: body}, err)
+	return body, err
+}
+
+// NaturalLess compares names with their numbers taken as numbers.
+func NaturalLess(a, b string) bool {
 	for a != "" && b != "" {
-		da, db := digits(a), digits(b)
+		da, db := Digits(a), Digits(b)
 		if da > 0 && db > 0 {
 			na, nb := strings.TrimLeft(a[:da], "0"), strings.TrimLeft(b[:db], "0")
 			if na != nb {
@@ -232,7 +291,8 @@ func naturalLess(a, b string) bool {
 	return len(a) < len(b)
 }
 
-func digits(s string) int {
+// Digits counts the digits that a text begins with.
+func Digits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

@@ -1,4 +1,4 @@
-package probes
+package host
 
 import (
 	"bytes"
@@ -7,14 +7,16 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"assay/probes/smbios"
 )
 
 // hashMark stands before a serial number that a capture holds as its hash.
 const hashMark = "hash:"
 
-// serialHash names a device over time without giving its serial number away. Only numbers with 64 or more bits that cannot be
+// SerialHash names a device over time without giving its serial number away. Only numbers with 64 or more bits that cannot be
 // guessed are hashed (UUIDs, unique ids), because a 13-digit serial number could be found by trying.
-func serialHash(serial string) string {
+func SerialHash(serial string) string {
 	if rest, ok := strings.CutPrefix(serial, hashMark); ok {
 		return rest
 	}
@@ -47,29 +49,32 @@ type identifier struct {
 
 func identifiers() []identifier {
 	return []identifier{
-		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "<uuid>"},
-		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`), "<mac>"},
+		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "[uuid]"},
+		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`), "[mac]"},
 		{compile(`(?i)\benx[0-9a-f]{12}\b`), "enx-mac"},
-		{compile(`\b\d{1,3}(\.\d{1,3}){3}\b`), "<ip>"},
-		{compile(`(?i)\b[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7}\b`, `(?i)\b([0-9a-f]{1,4}:){1,6}:([0-9a-f]{1,4}(:[0-9a-f]{1,4})*)?`), "<ip>"},
+		{compile(`\b\d{1,3}(\.\d{1,3}){3}\b`), "[ip]"},
+		{compile(`(?i)\b[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7}\b`, `(?i)\b([0-9a-f]{1,4}:){1,6}:([0-9a-f]{1,4}(:[0-9a-f]{1,4})*)?`), "[ip]"},
 	}
 }
 
-// anonymous cuts UUIDs, MAC and IP addresses out of a text. Doing it twice changes nothing.
-func anonymous(s string) string {
+// Anonymous cuts UUIDs, MAC and IP addresses out of a text. Doing it twice changes nothing.
+func Anonymous(s string) string {
 	for _, id := range identifiers() {
 		s = id.re.ReplaceAllString(s, id.put)
 	}
 	return s
 }
 
-// scrub is anonymous, and cuts the host's name.
+// scrub is Anonymous, and cuts the host's name.
 func (c cleaner) scrub(s string) string {
 	if c.host != nil {
-		s = c.host.ReplaceAllString(s, "<host>")
+		s = c.host.ReplaceAllString(s, "[host]")
 	}
-	return anonymous(s)
+	return Anonymous(s)
 }
+
+// InterfaceName cuts the MAC address out of an interface named after it.
+func InterfaceName(s string) string { return cleaner{}.name(s) }
 
 // name cleans a path: interfaces are named after their MAC address, some mount units after a UUID.
 func (c cleaner) name(s string) string {
@@ -87,8 +92,8 @@ func (c cleaner) keys(m map[string]string) map[string]string {
 	return out
 }
 
-// safeCmdline cuts values that could hold a secret or name the machine.
-func safeCmdline(line string) string {
+// SafeCmdline cuts values that could hold a secret or name the machine.
+func SafeCmdline(line string) string {
 	fields := strings.Fields(line)
 	secret := regexp.MustCompile(`(?i)(pass|secret|token|key|auth|cred|user|login|hostname|domain|serial|cookie)`)
 	partUUID := regexp.MustCompile(`PARTUUID=[0-9a-fA-F-]+`)
@@ -97,11 +102,11 @@ func safeCmdline(line string) string {
 		name, _, has := strings.Cut(f, "=")
 		switch {
 		case cutNext && !strings.HasPrefix(f, "-") && !has:
-			fields[i], cutNext = "<cut>", false
+			fields[i], cutNext = "[cut]", false
 		case secret.MatchString(name) && has:
-			fields[i], cutNext = name+"=<cut>", false
+			fields[i], cutNext = name+"=[cut]", false
 		default:
-			fields[i] = anonymous(partUUID.ReplaceAllString(f, "PARTUUID=<uuid>"))
+			fields[i] = Anonymous(partUUID.ReplaceAllString(f, "PARTUUID=[uuid]"))
 			cutNext = secret.MatchString(name) && strings.HasPrefix(f, "-")
 		}
 	}
@@ -113,7 +118,7 @@ func (c cleaner) file(name string, b []byte) []byte {
 	base := path.Base(name)
 	switch {
 	case base == "DMI" && strings.Contains(name, "/dmi/tables/"):
-		return cleanSMBIOS(b)
+		return smbios.Clean(b)
 	case strings.HasPrefix(name, "/run/udev/"):
 		return keepLines(b, func(l string) bool {
 			return strings.HasPrefix(l, "E:MEMORY_") && !strings.Contains(l, "SERIAL") && !strings.Contains(l, "ASSET")
@@ -123,7 +128,7 @@ func (c cleaner) file(name string, b []byte) []byte {
 	case base == "properties" && strings.Contains(name, "/kfd/"):
 		return hashProperties(b)
 	case name == "/proc/cmdline":
-		return []byte(c.scrub(safeCmdline(string(b))) + "\n")
+		return []byte(c.scrub(SafeCmdline(string(b))) + "\n")
 	case base == "mountinfo":
 		return []byte(c.scrub(string(b)))
 	case strings.HasSuffix(name, "/dm/uuid"):
@@ -148,7 +153,7 @@ func hashed(b []byte) []byte {
 	if serial == "" || strings.Trim(serial, "0") == "" {
 		return b
 	}
-	return []byte(hashMark + serialHash(serial) + "\n")
+	return []byte(hashMark + SerialHash(serial) + "\n")
 }
 
 func hashProperties(b []byte) []byte {
@@ -157,9 +162,9 @@ func hashProperties(b []byte) []byte {
 		key, value, _ := strings.Cut(strings.TrimSpace(l), " ")
 		if (key == "unique_id" || key == "hive_id") && value != "0" && !strings.HasPrefix(value, hashMark) {
 			if key == "unique_id" {
-				value = hexID(value)
+				value = HexID(value)
 			}
-			lines[i] = key + " " + hashMark + serialHash(value) + "\n"
+			lines[i] = key + " " + hashMark + SerialHash(value) + "\n"
 		}
 	}
 	return []byte(strings.Join(lines, ""))
@@ -177,8 +182,8 @@ func keepLines(b []byte, keep func(string) bool) []byte {
 
 // output cleans what nvidia-smi and others print: UUIDs of GPUs stay recognisable as hashes, serial numbers are cut.
 func (c cleaner) output(b []byte) []byte {
-	gpu := regexp.MustCompile(`(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-	b = gpu.ReplaceAllFunc(b, func(id []byte) []byte { return []byte(hashMark + serialHash(string(id))) })
+	device := regexp.MustCompile(`(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+	b = device.ReplaceAllFunc(b, func(id []byte) []byte { return []byte(hashMark + SerialHash(string(id))) })
 	b = regexp.MustCompile(`\b\d{13}\b`).ReplaceAll(b, []byte("cut"))
 	tags := regexp.MustCompile(`<(serial|gpu_pdi|chassis_serial_number|host_id|gpu_fabric_guid|gpu_guid|cluster_uuid|process_name)>[^<]*<`)
 	b = tags.ReplaceAllFunc(b, cleanTag)

@@ -1,4 +1,4 @@
-package probes
+package host
 
 import (
 	"archive/tar"
@@ -169,10 +169,10 @@ func (h Host) replay(commands []capturedCommand, argv []string) (Output, error) 
 		}
 		out := Output{Exit: c.Exit}
 		var err error
-		if out.Stdout, err = h.read("/" + c.Stdout); err != nil {
+		if out.Stdout, err = h.Read("/" + c.Stdout); err != nil {
 			return Output{}, err
 		}
-		out.Stderr, _ = h.read("/" + c.Stderr)
+		out.Stderr, _ = h.Read("/" + c.Stderr)
 		out.Stdout = bytes.Clone(out.Stdout)
 		return out, nil
 	}

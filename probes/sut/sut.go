@@ -1,4 +1,5 @@
-package probes
+// Package sut is the document about the system under test: facts with their sources, and the lists and objects made of them.
+package sut
 
 // SchemaSUT is the schema name of the SUT document.
 const SchemaSUT = "assay.sut/v1"

@@ -1,4 +1,4 @@
-package probes
+package gpu
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"assay/probes/sut"
 )
 
 // smiNode is an element of nvidia-smi's report. The XML, the indented text and a CSV row all become the same tree.
@@ -55,18 +57,18 @@ func (n *smiNode) all(name string) []*smiNode {
 }
 
 // fact gives the value at the first of the paths that exists; drivers renamed elements. nvidia-smi's words for no value are unknown.
-func (n *smiNode) fact(source string, where ...string) Fact[string] {
+func (n *smiNode) fact(source string, where ...string) sut.Fact[string] {
 	for _, w := range where {
 		node := n.find(w)
 		if node == nil {
 			continue
 		}
 		if !smiValue(node.text) {
-			return Unknown[string]("nvidia-smi says %q for %s", node.text, w)
+			return sut.Unknown[string]("nvidia-smi says %q for %s", node.text, w)
 		}
-		return Known(node.text, source+" "+w)
+		return sut.Known(node.text, source+" "+w)
 	}
-	return Unknown[string]("nvidia-smi does not give %s", where[0])
+	return sut.Unknown[string]("nvidia-smi does not give %s", where[0])
 }
 
 // smiValue tells a value from the words for none.
@@ -243,33 +245,33 @@ func smiNumber(s string) (float64, error) {
 	number, _, _ := strings.Cut(s, " ")
 	v, err := strconv.ParseFloat(strings.TrimSuffix(number, "x"), 64)
 	if err != nil || !(v >= 0 && v < 4294967295) {
-		return 0, errNoValue
+		return 0, sut.ErrNoValue
 	}
 	return v, nil
 }
 
 // parseNVLinks counts the active links of each GPU in `nvidia-smi nvlink -s`, in its order; unknown where the tool does not say.
-func parseNVLinks(text string) []Fact[int] {
+func parseNVLinks(text string) []sut.Fact[int] {
 	const source = "nvidia-smi nvlink -s"
-	var counts []Fact[int]
+	var counts []sut.Fact[int]
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		last := len(counts) - 1
 		switch {
 		case strings.HasPrefix(line, "GPU "):
-			counts = append(counts, Unknown[int]("%s lists no link", source))
+			counts = append(counts, sut.Unknown[int]("%s lists no link", source))
 		case last < 0:
 		case strings.HasPrefix(line, "Link "):
 			if !counts[last].IsKnown() {
-				counts[last] = Known(0, source)
+				counts[last] = sut.Known(0, source)
 			}
 			if strings.Contains(line, "GB/s") {
 				counts[last].Value++
 			}
 		case strings.Contains(line, "does not have or support"):
-			counts[last] = Known(0, source)
+			counts[last] = sut.Known(0, source)
 		case line != "" && !counts[last].IsKnown():
-			counts[last] = Unknown[int]("%s says %q", source, line)
+			counts[last] = sut.Unknown[int]("%s says %q", source, line)
 		}
 	}
 	return counts

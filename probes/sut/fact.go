@@ -1,4 +1,4 @@
-package probes
+package sut
 
 import (
 	"encoding/json"

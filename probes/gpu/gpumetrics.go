@@ -1,23 +1,26 @@
-package probes
+package gpu
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"assay/probes/pci"
+	"assay/probes/sut"
 )
 
 // gpuMetrics is what is read of amdgpu's binary gpu_metrics file (struct gpu_metrics_v1_x of the kernel's kgd_pp_interface.h).
 // A fact that the chip does not report is unknown.
 type gpuMetrics struct {
 	Version     string
-	HotspotC    Fact[float64]
-	PowerW      Fact[float64] // of the socket; an average up to 1.3, current from 1.4 on
-	GfxPct      Fact[float64]
-	GfxMHz      Fact[float64]
-	EnergyJ     Fact[float64] // since the driver was loaded
-	LinkWidth   Fact[int]
-	LinkGTS     Fact[float64]
-	ThrottledBy List[string]
+	HotspotC    sut.Fact[float64]
+	PowerW      sut.Fact[float64] // of the socket; an average up to 1.3, current from 1.4 on
+	GfxPct      sut.Fact[float64]
+	GfxMHz      sut.Fact[float64]
+	EnergyJ     sut.Fact[float64] // since the driver was loaded
+	LinkWidth   sut.Fact[int]
+	LinkGTS     sut.Fact[float64]
+	ThrottledBy sut.List[string]
 }
 
 // metricsLayout is where the fields of one version stand; 0 where it has none.
@@ -52,10 +55,10 @@ func parseGPUMetrics(b []byte) (gpuMetrics, error) {
 		HotspotC: word(b, at.hotspot, 1), PowerW: word(b, at.power, 1), GfxPct: word(b, at.gfx, 1), GfxMHz: word(b, at.clock, 1),
 		LinkGTS: word(b, at.speed, 0.1), EnergyJ: energy(b, at.energy), ThrottledBy: throttledBy(b, at.throttle),
 	}
-	m.LinkWidth = convert(word(b, at.width, 1), func(w float64) (int, error) { return linkWidth(int(w)) })
-	m.LinkGTS = convert(m.LinkGTS, func(g float64) (float64, error) {
+	m.LinkWidth = sut.Convert(word(b, at.width, 1), func(w float64) (int, error) { return pci.Width(int(w)) })
+	m.LinkGTS = sut.Convert(m.LinkGTS, func(g float64) (float64, error) {
 		if g <= 0 {
-			return 0, errNoValue
+			return 0, sut.ErrNoValue
 		}
 		return g, nil
 	})
@@ -63,33 +66,33 @@ func parseGPUMetrics(b []byte) (gpuMetrics, error) {
 }
 
 // word reads two bytes; all ones mean that the chip does not report it.
-func word(b []byte, at int, unit float64) Fact[float64] {
+func word(b []byte, at int, unit float64) sut.Fact[float64] {
 	v := binary.LittleEndian.Uint16(b[at:])
 	if v == math.MaxUint16 {
-		return Unknown[float64]("gpu_metrics does not report it")
+		return sut.Unknown[float64]("gpu_metrics does not report it")
 	}
-	return Known(math.Round(float64(v)*unit*10)/10, "gpu_metrics")
+	return sut.Known(math.Round(float64(v)*unit*10)/10, "gpu_metrics")
 }
 
 // energy reads the counter of 2^-16 J steps; 0 is what chips without the counter say.
-func energy(b []byte, at int) Fact[float64] {
+func energy(b []byte, at int) sut.Fact[float64] {
 	v := binary.LittleEndian.Uint64(b[at:])
 	if v == 0 || v == math.MaxUint64 {
-		return Unknown[float64]("gpu_metrics does not report it")
+		return sut.Unknown[float64]("gpu_metrics does not report it")
 	}
-	return Known(float64(v)/65536, "gpu_metrics")
+	return sut.Known(float64(v)/65536, "gpu_metrics")
 }
 
 // throttledBy names why clocks are held down, from the chip-independent bits.
-func throttledBy(b []byte, at int) List[string] {
+func throttledBy(b []byte, at int) sut.List[string] {
 	if at == 0 {
-		return List[string]{Unknown: "this version of gpu_metrics counts throttling instead of stating it"}
+		return sut.List[string]{Unknown: "this version of gpu_metrics counts throttling instead of stating it"}
 	}
 	bits := binary.LittleEndian.Uint64(b[at:])
 	if bits == math.MaxUint64 {
-		return List[string]{Unknown: "gpu_metrics does not report it"}
+		return sut.List[string]{Unknown: "gpu_metrics does not report it"}
 	}
-	list := List[string]{Items: []string{}}
+	list := sut.List[string]{Items: []string{}}
 	for _, group := range []struct {
 		name string
 		mask uint64

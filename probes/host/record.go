@@ -1,4 +1,4 @@
-package probes
+package host
 
 import (
 	"archive/tar"
@@ -41,15 +41,15 @@ type capturedCommand struct {
 	out    Output
 }
 
-// Capture writes what the probes read of a host as a tar.gz that FromCapture reads back to the same SUT. Serial numbers and the
-// like become hashes; names of the host, addresses and secrets are cut.
-func Capture(ctx context.Context, h Host, w io.Writer) error {
+// Record gives read a host that is h, and writes what it read of it as a tar.gz that FromCapture opens as the same host. Serial
+// numbers and the like become hashes; names of the host, addresses and secrets are cut.
+func Record(ctx context.Context, h Host, read func(Host), w io.Writer) error {
 	rec := &recording{
 		dirs: map[string]bool{}, links: map[string]string{}, files: map[string][]byte{}, failed: map[string]string{},
 		commands: map[string]capturedCommand{}, statfs: map[string]Statfs{},
 	}
 	h.record = rec
-	Read(ctx, h, Program{})
+	read(h)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
@@ -83,7 +83,7 @@ func (r *recording) entry(h Host, name string) {
 	if r == nil {
 		return
 	}
-	real, err := h.real(name)
+	real, err := h.Real(name)
 	if err != nil {
 		return
 	}

@@ -1,25 +1,32 @@
-package probes
+// Package machine reads everything of a host but its accelerators: firmware, processors, memory, storage, network, operating system,
+// container engine. ProbeX reads, parseX is pure.
+package machine
 
 import (
 	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"assay/probes/host"
+	"assay/probes/sut"
 )
 
-// probeSystem reads the board, its firmware and whether the machine is one.
-func probeSystem(_ context.Context, h Host, s *SUT) error {
-	dmi := func(field string) Fact[string] { return convert(textFact(h, "/sys/class/dmi/id/"+field), boardText) }
-	table := smbiosTable(h)
-	s.System = System{
-		Vendor:  first(dmi("sys_vendor"), dmi("board_vendor")),
-		Product: first(dmi("product_name"), dmi("board_name")),
-		BIOS: BIOS{
-			Version: first(dmi("bios_version"), table.biosVersion()),
-			Date:    convert(first(dmi("bios_date"), table.biosDate()), parseBIOSDate),
+// ProbeSystem reads the board, its firmware and whether the machine is one.
+func ProbeSystem(_ context.Context, h host.Host, s *sut.SUT) error {
+	dmi := func(field string) sut.Fact[string] {
+		return sut.Convert(host.TextFact(h, "/sys/class/dmi/id/"+field), boardText)
+	}
+	table := readFirmware(h)
+	s.System = sut.System{
+		Vendor:  sut.First(dmi("sys_vendor"), dmi("board_vendor")),
+		Product: sut.First(dmi("product_name"), dmi("board_name")),
+		BIOS: sut.BIOS{
+			Version: sut.First(dmi("bios_version"), table.biosVersion()),
+			Date:    sut.Convert(sut.First(dmi("bios_date"), table.biosDate()), parseBIOSDate),
 		},
-		BMC:            Unknown[string]("the BMC is not asked: Redfish needs an address and an account"),
-		Chassis:        convert(textFact(h, "/sys/class/dmi/id/chassis_type"), parseChassis),
+		BMC:            sut.Unknown[string]("the BMC is not asked: Redfish needs an address and an account"),
+		Chassis:        sut.Convert(host.TextFact(h, "/sys/class/dmi/id/chassis_type"), parseChassis),
 		Virtualization: readVirtualization(h),
 	}
 	return nil
@@ -29,7 +36,7 @@ func probeSystem(_ context.Context, h Host, s *SUT) error {
 func boardText(s string) (string, error) {
 	switch strings.ToLower(strings.TrimSuffix(s, ".")) {
 	case "", "to be filled by o.e.m", "default string", "not specified", "none", "system product name", "system manufacturer", "empty", "n/a", "unknown", "0123456789":
-		return "", errNoValue
+		return "", sut.ErrNoValue
 	}
 	return s, nil
 }
@@ -53,65 +60,65 @@ func parseChassis(s string) (string, error) {
 	if name, ok := names[s]; ok {
 		return name, nil
 	}
-	return "", errNoValue
+	return "", sut.ErrNoValue
 }
 
 // readVirtualization names the innermost layer as systemd-detect-virt does: a container first, then a virtual machine, else "none".
-func readVirtualization(h Host) Fact[string] {
+func readVirtualization(h host.Host) sut.Fact[string] {
 	vm := readVM(h)
 	for _, c := range []struct{ path, name string }{{"/.dockerenv", "docker"}, {"/run/.containerenv", "podman"}} {
-		if _, err := h.read(c.path); err == nil {
-			f := Known(c.name, c.path)
+		if _, err := h.Read(c.path); err == nil {
+			f := sut.Known(c.name, c.path)
 			if vm.IsKnown() && vm.Value != "none" {
 				f.Other = fmt.Sprintf("below the container %s (%s); the container is the inner layer", vm.Value, vm.Source)
 			}
 			return f
 		}
 	}
-	if name, err := h.text("/run/systemd/container"); err == nil && name != "" {
-		return Known(name, "/run/systemd/container")
+	if name, err := h.Text("/run/systemd/container"); err == nil && name != "" {
+		return sut.Known(name, "/run/systemd/container")
 	}
 	return vm
 }
 
 // readVM tells a virtual machine by the firmware's vendor and the processor's hypervisor flag. A Hyper-V root or a Xen dom0 is not
 // a guest although it has the flag.
-func readVM(h Host) Fact[string] {
+func readVM(h host.Host) sut.Fact[string] {
 	for _, field := range []string{"product_name", "sys_vendor", "board_vendor", "bios_vendor"} {
 		name := "/sys/class/dmi/id/" + field
-		text, _ := h.text(name)
+		text, _ := h.Text(name)
 		if field == "product_name" && strings.HasSuffix(text, ".metal") {
 			break // Amazon's bare-metal instances name the same vendor
 		}
 		if vmVendor(text) != "" {
-			return Known(vmVendor(text), name)
+			return sut.Known(vmVendor(text), name)
 		}
 	}
-	if caps, err := h.text("/proc/xen/capabilities"); err == nil && strings.Contains(caps, "control_d") {
-		return Known("none", "/proc/xen/capabilities")
+	if caps, err := h.Text("/proc/xen/capabilities"); err == nil && strings.Contains(caps, "control_d") {
+		return sut.Known("none", "/proc/xen/capabilities")
 	}
-	if kind, err := h.text("/sys/hypervisor/type"); err == nil && kind == "xen" {
-		return Known("xen", "/sys/hypervisor/type")
+	if kind, err := h.Text("/sys/hypervisor/type"); err == nil && kind == "xen" {
+		return sut.Known("xen", "/sys/hypervisor/type")
 	}
-	info, err := h.text("/proc/cpuinfo")
+	info, err := h.Text("/proc/cpuinfo")
 	if err != nil {
-		return Unknown[string]("%s", err)
+		return sut.Unknown[string]("%s", err)
 	}
 	flags, ok := cpuFlags(info)
 	if !ok {
-		return Unknown[string]("/proc/cpuinfo has no flags that tell a hypervisor, and the firmware names none")
+		return sut.Unknown[string]("/proc/cpuinfo has no flags that tell a hypervisor, and the firmware names none")
 	}
 	if !flags["hypervisor"] {
-		return Known("none", "/proc/cpuinfo: no hypervisor flag")
+		return sut.Known("none", "/proc/cpuinfo: no hypervisor flag")
 	}
 	const clocks = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
-	offered, _ := h.text(clocks)
+	offered, _ := h.Text(clocks)
 	for _, c := range []struct{ clock, name string }{{"kvm-clock", "kvm"}, {"hyperv_clocksource", "microsoft"}, {"xen", "xen"}} {
 		if strings.Contains(offered, c.clock) {
-			return Known(c.name, clocks)
+			return sut.Known(c.name, clocks)
 		}
 	}
-	return Known("vm-other", "/proc/cpuinfo: hypervisor flag")
+	return sut.Known("vm-other", "/proc/cpuinfo: hypervisor flag")
 }
 
 // vmVendor is the hypervisor that a firmware string names, or "".

@@ -1,36 +1,38 @@
-package probes
+package machine
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/probes/host"
+	"assay/probes/sut"
 )
 
-// probeStorage reads the drives and what is mounted on them.
-func probeStorage(_ context.Context, h Host, s *SUT) error {
-	s.Storage = Storage{Devices: readDrives(h), Filesystems: readFilesystems(h)}
+// ProbeStorage reads the drives and what is mounted on them.
+func ProbeStorage(_ context.Context, h host.Host, s *sut.SUT) error {
+	s.Storage = sut.Storage{Devices: readDrives(h), Filesystems: readFilesystems(h)}
 	return nil
 }
 
 // readDrives gives the physical drives: no loop, RAM, optical, dm or md device, and no hidden path of a multipath NVMe namespace.
-func readDrives(h Host) List[Drive] {
+func readDrives(h host.Host) sut.List[sut.Drive] {
 	const dir = "/sys/block"
-	if _, err := h.list(dir); err != nil {
-		return List[Drive]{Unknown: err.Error()}
+	if _, err := h.List(dir); err != nil {
+		return sut.List[sut.Drive]{Unknown: err.Error()}
 	}
 	virtual := regexp.MustCompile(`^(loop|ram|zram|sr|fd|dm-|md|nbd|rbd|drbd|bcache)\d|^nvme\d+c\d+n`)
-	list := List[Drive]{Items: []Drive{}}
-	for _, dev := range h.match(dir, "*") {
-		bytes := convert(textFact(h, dev+"/size"), sectors)
+	list := sut.List[sut.Drive]{Items: []sut.Drive{}}
+	for _, dev := range h.Match(dir, "*") {
+		bytes := sut.Convert(host.TextFact(h, dev+"/size"), sectors)
 		if virtual.MatchString(path.Base(dev)) || (bytes.IsKnown() && bytes.Value == 0) {
 			continue
 		}
-		list.Items = append(list.Items, Drive{
-			Model: first(textFact(h, dev+"/device/model"), textFact(h, dev+"/device/name")),
+		list.Items = append(list.Items, sut.Drive{
+			Model: sut.First(host.TextFact(h, dev+"/device/model"), host.TextFact(h, dev+"/device/name")),
 			Bytes: bytes, Kind: driveKind(h, dev),
 		})
 	}
@@ -41,21 +43,21 @@ func readDrives(h Host) List[Drive] {
 func sectors(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > 1<<50 {
-		return 0, errNoValue
+		return 0, sut.ErrNoValue
 	}
 	return n * 512, nil
 }
 
-func driveKind(h Host, dev string) Fact[string] {
+func driveKind(h host.Host, dev string) sut.Fact[string] {
 	name := path.Base(dev)
 	if strings.HasPrefix(name, "nvme") {
-		return Known("nvme", dev)
+		return sut.Known("nvme", dev)
 	}
 	if strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd") {
-		return Unknown[string]("%s is a virtual disk: only its host knows the drive below", name)
+		return sut.Unknown[string]("%s is a virtual disk: only its host knows the drive below", name)
 	}
-	return convert(textFact(h, dev+"/queue/rotational"), func(s string) (string, error) {
-		spins, err := parseSwitch(s)
+	return sut.Convert(host.TextFact(h, dev+"/queue/rotational"), func(s string) (string, error) {
+		spins, err := host.ParseSwitch(s)
 		if spins {
 			return "hdd", err
 		}
@@ -97,9 +99,9 @@ func isNetworkFS(fstype string) bool {
 }
 
 // blockName gives the kernel's name of the device below a mount ("nvme0n1p2", "dm-0"), "" when it is on none.
-func blockName(h Host, m mount) string {
+func blockName(h host.Host, m mount) string {
 	if !strings.HasPrefix(m.device, "0:") {
-		if real, err := h.real("/sys/dev/block/" + m.device); err == nil && h.isDir(real) {
+		if real, err := h.Real("/sys/dev/block/" + m.device); err == nil && h.IsDir(real) {
 			return path.Base(real)
 		}
 		return path.Base(m.source)
@@ -109,24 +111,24 @@ func blockName(h Host, m mount) string {
 		return ""
 	}
 	if mapped, ok := strings.CutPrefix(name, "mapper/"); ok {
-		for _, dm := range h.match("/sys/block", "dm-*") {
-			if text, err := h.text(dm + "/dm/name"); err == nil && text == mapped {
+		for _, dm := range h.Match("/sys/block", "dm-*") {
+			if text, err := h.Text(dm + "/dm/name"); err == nil && text == mapped {
 				return path.Base(dm)
 			}
 		}
 	}
-	if h.isDir("/sys/class/block/" + path.Base(name)) {
+	if h.IsDir("/sys/class/block/" + path.Base(name)) {
 		return path.Base(name)
 	}
 	return ""
 }
 
 // readFilesystems gives every mount on a block device or network file system, once per device: the one that shows its root, at the shortest path.
-func readFilesystems(h Host) List[Filesystem] {
+func readFilesystems(h host.Host) sut.List[sut.Filesystem] {
 	const file = "/proc/self/mountinfo"
-	text, err := h.text(file)
+	text, err := h.Text(file)
 	if err != nil {
-		return List[Filesystem]{Unknown: err.Error()}
+		return sut.List[sut.Filesystem]{Unknown: err.Error()}
 	}
 	var order []string
 	chosen, block := map[string]mount{}, map[string]string{}
@@ -147,7 +149,7 @@ func readFilesystems(h Host) List[Filesystem] {
 			chosen[key] = m
 		}
 	}
-	list := List[Filesystem]{Items: []Filesystem{}}
+	list := sut.List[sut.Filesystem]{Items: []sut.Filesystem{}}
 	for _, key := range order {
 		list.Items = append(list.Items, filesystem(h, chosen[key], block[key]))
 	}
@@ -161,45 +163,38 @@ func betterMount(m, old mount) bool {
 	return len(m.point) < len(old.point)
 }
 
-func filesystem(h Host, m mount, block string) Filesystem {
+func filesystem(h host.Host, m mount, block string) sut.Filesystem {
 	const file = "/proc/self/mountinfo"
-	point := anonymous(m.point)
-	f := Filesystem{Mount: Known(point, file), FSType: Known(m.fstype, file), Stack: Known([]string{m.fstype}, file)}
+	point := host.Anonymous(m.point)
+	f := sut.Filesystem{Mount: sut.Known(point, file), FSType: sut.Known(m.fstype, file), Stack: sut.Known([]string{m.fstype}, file)}
 	if block != "" {
-		f.Stack = Known(append([]string{m.fstype}, stackBelow(h, block, 0)...), file+" and /sys/class/block/"+block)
+		f.Stack = sut.Known(append([]string{m.fstype}, stackBelow(h, block, 0)...), file+" and /sys/class/block/"+block)
 	}
-	f.Bytes, f.FreeBytes = Unknown[int64]("the host cannot be asked"), Unknown[int64]("the host cannot be asked")
-	if h.Statfs == nil {
-		return f
-	}
-	size, err := h.Statfs(m.point)
+	size, err := h.Size(m.point)
 	if err != nil {
-		f.Bytes, f.FreeBytes = Unknown[int64]("%s", err), Unknown[int64]("%s", err)
+		f.Bytes, f.FreeBytes = sut.Unknown[int64]("%s", err), sut.Unknown[int64]("%s", err)
 		return f
 	}
-	h.record.size(m.point, size)
-	f.Bytes, f.FreeBytes = Known(size.Bytes, "statfs"), Known(size.FreeBytes, "statfs")
+	f.Bytes, f.FreeBytes = sut.Known(size.Bytes, "statfs"), sut.Known(size.FreeBytes, "statfs")
 	return f
 }
 
 // stackBelow names the layers from a block device down to its drives. Layers that repeat, such as the parts of an LVM mirror, are named once.
-func stackBelow(h Host, name string, depth int) []string {
+func stackBelow(h host.Host, name string, depth int) []string {
 	dev := "/sys/class/block/" + name
-	real, err := h.real(dev)
+	real, err := h.Real(dev)
 	if err != nil || depth > 16 {
 		return nil
 	}
-	if _, err := h.text(dev + "/partition"); err == nil {
+	if _, err := h.Text(dev + "/partition"); err == nil {
 		return stackBelow(h, path.Base(path.Dir(real)), depth+1)
 	}
 	var layers []string
 	if layer := layerOf(h, dev); layer != "" {
 		layers = append(layers, layer)
 	}
-	slaves, _ := h.list(dev + "/slaves")
-	for _, child := range slaves {
-		h.record.entry(h, dev+"/slaves/"+child)
-		for _, l := range stackBelow(h, child, depth+1) {
+	for _, slave := range h.Match(dev+"/slaves", "*") {
+		for _, l := range stackBelow(h, path.Base(slave), depth+1) {
 			if !slices.Contains(layers, l) {
 				layers = append(layers, l)
 			}
@@ -209,11 +204,11 @@ func stackBelow(h Host, name string, depth int) []string {
 }
 
 // layerOf names what one block device is.
-func layerOf(h Host, dev string) string {
+func layerOf(h host.Host, dev string) string {
 	name := path.Base(dev)
 	switch {
 	case strings.HasPrefix(name, "dm-"):
-		uuid, _ := h.text(dev + "/dm/uuid")
+		uuid, _ := h.Text(dev + "/dm/uuid")
 		prefix, _, _ := strings.Cut(uuid, "-")
 		names := map[string]string{"LVM": "lvm", "CRYPT": "crypt", "mpath": "multipath", "DMRAID": "dmraid", "VDO": "vdo"}
 		if strings.HasPrefix(prefix, "part") {
@@ -224,7 +219,7 @@ func layerOf(h Host, dev string) string {
 		}
 		return "device-mapper"
 	case strings.HasPrefix(name, "md"):
-		level, err := h.text(dev + "/md/level")
+		level, err := h.Text(dev + "/md/level")
 		if err != nil || level == "" {
 			return "md"
 		}
@@ -236,9 +231,4 @@ func layerOf(h Host, dev string) string {
 		return kind.Value
 	}
 	return strings.TrimRight(name, "0123456789") // "vda": a disk of unknown kind
-}
-
-// sizeOf writes a file system for evidence: "/ 12 GiB free of 250 GiB".
-func (f Filesystem) sizeOf() string {
-	return fmt.Sprintf("%s %s free of %s", f.Mount.Value, sizeText(f.FreeBytes.Value), sizeText(f.Bytes.Value))
 }

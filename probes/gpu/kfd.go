@@ -1,4 +1,4 @@
-package probes
+package gpu
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/probes/host"
+	"assay/probes/sut"
 )
 
 const kfdNodes = "/sys/class/kfd/kfd/topology/nodes"
@@ -29,14 +32,14 @@ type kfdGPU struct {
 type xgmiLink struct{ from, to, weight string }
 
 // readKFD reads the topology: physical GPUs in the order of their addresses, and the XGMI links between them.
-func readKFD(h Host) ([]kfdGPU, []xgmiLink, error) {
-	if _, err := h.list(kfdNodes); err != nil {
+func readKFD(h host.Host) ([]kfdGPU, []xgmiLink, error) {
+	if _, err := h.List(kfdNodes); err != nil {
 		return nil, nil, err
 	}
 	var gpus []kfdGPU
 	owner := map[string]string{} // node → address
-	for _, dir := range h.match(kfdNodes, "[0-9]*") {
-		text, err := h.text(dir + "/properties")
+	for _, dir := range h.Match(kfdNodes, "[0-9]*") {
+		text, err := h.Text(dir + "/properties")
 		if err != nil {
 			continue // a GPU that a container may not use: the PCI bus still lists it
 		}
@@ -62,7 +65,7 @@ func readKFD(h Host) ([]kfdGPU, []xgmiLink, error) {
 
 // parseKFDNode reads a node's properties; false for CPUs.
 func parseKFDNode(id, text string) (kfdNode, bool) {
-	props := keyValues(text, " ")
+	props := host.KeyValues(text, " ")
 	number := func(key string) uint64 { v, _ := strconv.ParseUint(props[key], 10, 64); return v }
 	if number("simd_count") == 0 {
 		return kfdNode{}, false
@@ -73,11 +76,11 @@ func parseKFDNode(id, text string) (kfdNode, bool) {
 }
 
 // kfdMemory sums the banks of the frame buffer, public (1) and private (2); newer drivers leave local_mem_size 0.
-func kfdMemory(h Host, dir string, props map[string]string) int64 {
+func kfdMemory(h host.Host, dir string, props map[string]string) int64 {
 	var sum int64
-	for _, bank := range h.match(dir+"/mem_banks", "[0-9]*") {
-		text, _ := h.text(bank + "/properties")
-		p := keyValues(text, " ")
+	for _, bank := range h.Match(dir+"/mem_banks", "[0-9]*") {
+		text, _ := h.Text(bank + "/properties")
+		p := host.KeyValues(text, " ")
 		if n, err := strconv.ParseInt(p["size_in_bytes"], 10, 64); err == nil && n > 0 && (p["heap_type"] == "1" || p["heap_type"] == "2") {
 			sum += n
 		}
@@ -90,17 +93,17 @@ func kfdMemory(h Host, dir string, props map[string]string) int64 {
 
 // readXGMI gives the links of type 11 between different physical GPUs, each pair once in each direction. The weight differs between
 // modes and is no sign of XGMI.
-func readXGMI(h Host, owner map[string]string) []xgmiLink {
+func readXGMI(h host.Host, owner map[string]string) []xgmiLink {
 	var links []xgmiLink
 	seen := map[[2]string]bool{}
-	for _, node := range h.match(kfdNodes, "[0-9]*") {
+	for _, node := range h.Match(kfdNodes, "[0-9]*") {
 		from, ok := owner[path.Base(node)]
 		if !ok {
 			continue
 		}
-		for _, dir := range h.match(node+"/io_links", "[0-9]*") {
-			text, _ := h.text(dir + "/properties")
-			p := keyValues(text, " ")
+		for _, dir := range h.Match(node+"/io_links", "[0-9]*") {
+			text, _ := h.Text(dir + "/properties")
+			p := host.KeyValues(text, " ")
 			to := owner[p["node_to"]]
 			if p["type"] != "11" || to == "" || to == from || seen[[2]string{from, to}] {
 				continue
@@ -116,59 +119,51 @@ func readXGMI(h Host, owner map[string]string) []xgmiLink {
 func gfxName(s string) (string, error) {
 	v, err := strconv.Atoi(s)
 	if err != nil || v < 10000 || v > 999999 {
-		return "", errNoValue
+		return "", sut.ErrNoValue
 	}
 	return fmt.Sprintf("gfx%d%x%x", v/10000, v/100%100, v%100), nil
-}
-
-// hexID writes KFD's decimal unique id as sysfs does.
-func hexID(s string) string {
-	if v, err := strconv.ParseUint(s, 10, 64); err == nil {
-		return fmt.Sprintf("%016x", v)
-	}
-	return s
 }
 
 func (g kfdGPU) source() string { return kfdNodes + "/" + g.nodes[0].id + "/properties" }
 
 // property gives a property of the first node that is the same for the whole GPU.
-func (g kfdGPU) property(key string) Fact[string] {
+func (g kfdGPU) property(key string) sut.Fact[string] {
 	if v, ok := g.nodes[0].props[key]; ok && v != "" {
-		return Known(v, g.source())
+		return sut.Known(v, g.source())
 	}
-	return Unknown[string]("%s has no %s", g.source(), key)
+	return sut.Unknown[string]("%s has no %s", g.source(), key)
 }
 
 // computeUnits sums the units of the partitions; whole is how many partitions a GPU of this kind has here.
-func (g kfdGPU) computeUnits(whole int) Fact[int] {
+func (g kfdGPU) computeUnits(whole int) sut.Fact[int] {
 	if len(g.nodes) < whole {
-		return Unknown[int]("the driver lists %d of %d partitions of this GPU", len(g.nodes), whole)
+		return sut.Unknown[int]("the driver lists %d of %d partitions of this GPU", len(g.nodes), whole)
 	}
 	sum := 0
 	for _, n := range g.nodes {
 		simds, err := strconv.Atoi(n.props["simd_count"])
 		per, err2 := strconv.Atoi(n.props["simd_per_cu"])
 		if err != nil || err2 != nil || per <= 0 {
-			return Unknown[int]("%s has no simd_per_cu", g.source())
+			return sut.Unknown[int]("%s has no simd_per_cu", g.source())
 		}
 		sum += simds / per
 	}
-	f := Known(sum, g.source())
+	f := sut.Known(sum, g.source())
 	if len(g.nodes) > 1 {
 		f.Source = fmt.Sprintf("%s, sum of %d partitions", kfdNodes, len(g.nodes))
 	}
 	return f
 }
 
-func (g kfdGPU) vram() Fact[int64] {
+func (g kfdGPU) vram() sut.Fact[int64] {
 	var sum int64
 	for _, n := range g.nodes {
 		sum += n.vram
 	}
 	if sum == 0 {
-		return Unknown[int64]("neither mem_info_vram_total nor KFD memory banks are there")
+		return sut.Unknown[int64]("neither mem_info_vram_total nor KFD memory banks are there")
 	}
-	return Known(sum, kfdNodes+"/"+g.nodes[0].id+"/mem_banks")
+	return sut.Known(sum, kfdNodes+"/"+g.nodes[0].id+"/mem_banks")
 }
 
 // hives counts the XGMI fabrics.
@@ -179,5 +174,5 @@ func hives(gpus []kfdGPU) int {
 			ids = append(ids, id)
 		}
 	}
-	return len(distinct(ids))
+	return len(host.Distinct(ids))
 }

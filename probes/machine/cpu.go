@@ -1,0 +1,164 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"assay/probes/host"
+	"assay/probes/sut"
+)
+
+const cpuDir = "/sys/devices/system/cpu"
+
+// ProbeCPU reads the processors from the kernel's topology; /proc/cpuinfo only names them.
+func ProbeCPU(_ context.Context, h host.Host, s *sut.SUT) error {
+	info := host.TextFact(h, "/proc/cpuinfo")
+	s.CPU = sut.CPU{
+		Vendor:    sut.Convert(info, func(t string) (string, error) { return cpuinfoValue(t, "vendor_id") }),
+		Model:     sut.Convert(info, func(t string) (string, error) { return cpuinfoValue(t, "model name") }),
+		NUMANodes: readNodes(h),
+		Governor:  readGovernor(h),
+		SMT:       sut.Convert(host.TextFact(h, cpuDir+"/smt/active"), func(t string) (bool, error) { return host.ParseSwitch(t) }),
+	}
+	for _, f := range []*sut.Fact[string]{&s.CPU.Vendor, &s.CPU.Model} {
+		if info.IsKnown() && !f.IsKnown() {
+			*f = sut.Unknown[string]("/proc/cpuinfo does not name it")
+		}
+	}
+	readTopology(h, &s.CPU)
+	return nil
+}
+
+// cpuinfoValue gives the value of a key, all of them when the machine mixes models.
+func cpuinfoValue(text, key string) (string, error) {
+	var values []string
+	for line := range strings.Lines(text) {
+		k, v, _ := strings.Cut(line, ":")
+		if v = strings.TrimSpace(v); strings.TrimSpace(k) == key && v != "" {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return "", sut.ErrNoValue
+	}
+	return strings.Join(host.Distinct(values), " + "), nil
+}
+
+// cpuPlace is where one logical CPU sits.
+type cpuPlace struct{ pkg, core string }
+
+// readTopology counts distinct packages and distinct cores; core_id alone is not unique.
+func readTopology(h host.Host, c *sut.CPU) {
+	const source = cpuDir + "/cpu*/topology"
+	var places []cpuPlace
+	for _, dir := range h.Match(cpuDir, "cpu[0-9]*") {
+		pkg, err := h.Text(dir + "/topology/physical_package_id")
+		if err != nil {
+			continue // an offline CPU has no topology
+		}
+		core, err := h.Text(dir + "/topology/core_cpus_list")
+		if err != nil {
+			core, _ = h.Text(dir + "/topology/thread_siblings_list")
+		}
+		places = append(places, cpuPlace{pkg, core})
+	}
+	sockets, cores, threads, err := countTopology(places)
+	if err != nil {
+		c.Sockets, c.CoresPerSocket, c.ThreadsPerCore = sut.Unknown[int]("%s: %s", source, err), sut.Unknown[int]("%s: %s", source, err), sut.Unknown[int]("%s: %s", source, err)
+		return
+	}
+	c.Sockets = sut.Known(sockets, source)
+	c.CoresPerSocket = sut.Known(cores, source)
+	c.ThreadsPerCore = sut.Known(threads, source)
+}
+
+// countTopology gives sockets, cores per socket and threads per core; an error when packages or cores differ, since one number would be wrong.
+func countTopology(places []cpuPlace) (sockets, cores, threads int, err error) {
+	inPackage, inCore := map[string]map[string]bool{}, map[cpuPlace]int{}
+	for _, p := range places {
+		if p.core == "" {
+			return 0, 0, 0, errors.New("has no core lists")
+		}
+		if inPackage[p.pkg] == nil {
+			inPackage[p.pkg] = map[string]bool{}
+		}
+		inPackage[p.pkg][p.core] = true
+		inCore[p]++
+	}
+	if len(places) == 0 {
+		return 0, 0, 0, errors.New("lists no CPU")
+	}
+	for _, list := range inPackage {
+		if cores != 0 && len(list) != cores {
+			return 0, 0, 0, errors.New("packages have different numbers of cores")
+		}
+		cores = len(list)
+	}
+	for _, n := range inCore {
+		threads = max(threads, n)
+	}
+	return len(inPackage), cores, threads, nil
+}
+
+// readNodes gives every NUMA node, also those without CPUs.
+func readNodes(h host.Host) sut.List[sut.NUMANode] {
+	const dir = "/sys/devices/system/node"
+	if _, err := h.List(dir); err != nil {
+		return sut.List[sut.NUMANode]{Unknown: err.Error()}
+	}
+	gpu := gpuNodes(h)
+	list := sut.List[sut.NUMANode]{Items: []sut.NUMANode{}}
+	for _, node := range h.Match(dir, "node[0-9]*") {
+		id := strings.TrimPrefix(path.Base(node), "node")
+		n := sut.NUMANode{
+			ID:    sut.Convert(sut.Known(id, node), host.Atoi),
+			CPUs:  host.TextFact(h, node+"/cpulist"),
+			Bytes: sut.Convert(host.TextFact(h, node+"/meminfo"), func(s string) (int64, error) { return meminfoBytes(s, "MemTotal") }),
+		}
+		switch text, err := h.Text(node + "/cpulist"); {
+		case err == nil && text != "":
+			n.Kind = sut.Known("cpu", node+"/cpulist")
+		case gpu[id] != "":
+			n.CPUs, n.Kind = sut.Known("", node+"/cpulist"), sut.Known("gpu", gpu[id])
+		case err == nil:
+			n.CPUs, n.Kind = sut.Known("", node+"/cpulist"), sut.Known("memory", node+"/cpulist is empty")
+		default:
+			n.Kind = sut.Unknown[string]("%s", err)
+		}
+		list.Items = append(list.Items, n)
+	}
+	return list
+}
+
+// gpuNodes gives the nodes that are memory of an NVIDIA GPU, with the file that says so.
+func gpuNodes(h host.Host) map[string]string {
+	nodes := map[string]string{}
+	for _, dir := range h.Match("/proc/driver/nvidia/gpus", "*") {
+		name := dir + "/numa_status"
+		text, err := h.Text(name)
+		if id := host.KeyValues(text, ":")["Node"]; err == nil && id != "" {
+			nodes[id] = name
+		}
+	}
+	return nodes
+}
+
+// readGovernor gives the governor of all policies, with counts when they differ.
+func readGovernor(h host.Host) sut.Fact[string] {
+	const dir = cpuDir + "/cpufreq"
+	var found []string
+	for _, policy := range h.Match(dir, "policy[0-9]*") {
+		if g, err := h.Text(policy + "/scaling_governor"); err == nil && g != "" {
+			found = append(found, g)
+		}
+	}
+	if len(found) > 0 {
+		return sut.Known(host.Tally(found), dir+"/policy*/scaling_governor")
+	}
+	if h.IsDir(dir) || h.Absent(dir) {
+		return sut.NA[string]("the kernel does not control the frequency of these CPUs (no cpufreq policy)")
+	}
+	return sut.Unknown[string]("%s is not in the capture", dir)
+}

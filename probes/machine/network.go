@@ -1,0 +1,118 @@
+package machine
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"assay/probes/host"
+	"assay/probes/pci"
+	"assay/probes/sut"
+)
+
+// ProbeNetwork reads the interfaces; the loopback and the host's ends of containers' links are none.
+func ProbeNetwork(_ context.Context, h host.Host, s *sut.SUT) error {
+	const dir = "/sys/class/net"
+	if _, err := h.List(dir); err != nil {
+		s.Network.Interfaces = sut.List[sut.NIC]{Unknown: err.Error()}
+		return nil
+	}
+	names := pci.Names(h)
+	list := sut.List[sut.NIC]{Items: []sut.NIC{}}
+	for _, dev := range h.Match(dir, "*") {
+		name := path.Base(dev)
+		if name == "lo" || strings.HasPrefix(name, "veth") || !h.IsDir(dev) {
+			continue
+		}
+		list.Items = append(list.Items, readNIC(h, dev, names))
+	}
+	s.Network.Interfaces = list
+	return nil
+}
+
+func readNIC(h host.Host, dev string, names func(vendor, device string) sut.Fact[string]) sut.NIC {
+	n := sut.NIC{
+		Name:      sut.Known(host.InterfaceName(path.Base(dev)), dev),
+		Kind:      nicKind(h, dev),
+		Up:        sut.Convert(host.TextFact(h, dev+"/operstate"), func(s string) (bool, error) { return s == "up", nil }),
+		SpeedMbps: sut.Convert(host.TextFact(h, dev+"/speed"), linkSpeed),
+	}
+	if n.Up.IsKnown() && host.TextFact(h, dev+"/operstate").Value == "unknown" {
+		n.Up = sut.Convert(host.TextFact(h, dev+"/carrier"), host.ParseSwitch)
+	}
+	if !h.IsDir(dev + "/device") {
+		n.Model = sut.NA[string]("no device of its own")
+		return n
+	}
+	vendor, _ := h.Text(dev + "/device/vendor")
+	device, _ := h.Text(dev + "/device/device")
+	if real, _ := h.Real(dev + "/device"); strings.Contains(path.Base(real), "virtio") {
+		n.Model = sut.Known("virtio network device", dev+"/device")
+		return n
+	}
+	n.Model = names(vendor, device)
+	return n
+}
+
+// linkSpeed reads Mb/s; -1 and 0 are what drivers say when there is no link.
+func linkSpeed(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil || v <= 0 || uint32(v) == 0xffffffff {
+		return 0, sut.ErrNoValue
+	}
+	return v, nil
+}
+
+func nicKind(h host.Host, dev string) sut.Fact[string] {
+	event, _ := h.Text(dev + "/uevent")
+	if kind := host.KeyValues(event, "=")["DEVTYPE"]; kind != "" {
+		return sut.Known(kind, dev+"/uevent")
+	}
+	if !h.IsDir(dev + "/device") {
+		return sut.Known("virtual", dev+" has no device")
+	}
+	if h.IsDir(dev + "/device/physfn") {
+		return sut.Known("virtual function", dev+"/device/physfn")
+	}
+	return sut.Convert(host.TextFact(h, dev+"/type"), func(s string) (string, error) {
+		switch s { // ARPHRD_*
+		case "1":
+			return "ethernet", nil
+		case "32":
+			return "infiniband", nil
+		}
+		return "type " + s, nil
+	})
+}
+
+// ProbeInfiniBand reads the ports of the host channel adapters; RoCE ports have link layer Ethernet.
+func ProbeInfiniBand(_ context.Context, h host.Host, s *sut.SUT) error {
+	const dir = "/sys/class/infiniband"
+	if _, err := h.List(dir); err != nil {
+		s.Network.InfiniBand = sut.List[sut.InfiniBand]{Unknown: err.Error()}
+		if h.Absent(dir) {
+			s.Network.InfiniBand = sut.List[sut.InfiniBand]{} // the kernel has no such class: no adapter
+		}
+		return nil
+	}
+	list := sut.List[sut.InfiniBand]{Items: []sut.InfiniBand{}}
+	for _, hca := range h.Match(dir, "*") {
+		ports := h.Match(hca+"/ports", "[0-9]*")
+		for _, port := range ports {
+			name := path.Base(hca)
+			if len(ports) > 1 {
+				name += "/" + path.Base(port)
+			}
+			list.Items = append(list.Items, sut.InfiniBand{
+				Name:      sut.Known(name, port),
+				RateGbps:  sut.Convert(host.TextFact(h, port+"/rate"), host.LeadingNumber),
+				State:     sut.Convert(host.TextFact(h, port+"/state"), host.AfterColon),
+				LinkLayer: host.TextFact(h, port+"/link_layer"),
+				Firmware:  host.TextFact(h, hca+"/fw_ver"),
+			})
+		}
+	}
+	s.Network.InfiniBand = list
+	return nil
+}
