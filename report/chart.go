@@ -1,0 +1,180 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/result"
+)
+
+// datum is a point of a chart.
+type datum struct {
+	X, Y      float64
+	Name      string // stands beside it: "C384"
+	Hover     string
+	Best, Off bool // Off: the point is not valid
+}
+
+// series is a line of a chart. A chart with several names each line at its end.
+type series struct {
+	Name string
+	Data []datum
+}
+
+// chart is what a plot shows, before any drawing.
+type chart struct {
+	Title, Note  string
+	XName, YName string
+	Series       []series
+	Missing      []string // points without a value
+}
+
+// charts are the curve plots of the run's protocol.
+func (v view) charts() []chart {
+	switch v.protocol {
+	case "serve":
+		return v.curve("rate", "Rate, requests/s", func(p result.Point) *float64 { return p.Rate })
+	case "matrix":
+		return v.matrixCharts()
+	default:
+		return v.curve("concurrency", "Concurrency", func(p result.Point) *float64 { return intValue(p.Concurrency) })
+	}
+}
+
+// quantity is something a chart can have on an axis.
+type quantity struct {
+	Name string // on the axis
+	Of   func(result.Point) *float64
+}
+
+func tpsQuantity() quantity {
+	return quantity{"System tokens/s", func(p result.Point) *float64 {
+		v, ok := systemTPS(p)
+		if !ok {
+			return nil
+		}
+		return &v
+	}}
+}
+
+func userQuantity() quantity { return quantity{"Tokens/s per user", perUser} }
+
+func ttftQuantity() quantity {
+	return quantity{"TTFT P90, ms", func(p result.Point) *float64 {
+		if p.Metrics == nil {
+			return nil
+		}
+		return p90(p.Metrics.TTFTMS)
+	}}
+}
+
+// curve gives the four plots of a published page; knob is what the protocol turns.
+func (v view) curve(knob, name string, setting func(result.Point) *float64) []chart {
+	x := quantity{name, setting}
+	return []chart{
+		v.chartOf("System TPS vs tokens/s per user", userQuantity(), tpsQuantity(), v.res.Points),
+		v.chartOf("System TPS vs "+knob, x, tpsQuantity(), v.res.Points),
+		v.chartOf("TTFT P90 vs "+knob, x, ttftQuantity(), v.res.Points),
+		v.chartOf("Tokens/s per user vs "+knob, x, userQuantity(), v.res.Points),
+	}
+}
+
+func (v view) chartOf(title string, x, y quantity, points []result.Point) chart {
+	c := chart{Title: title, XName: x.Name, YName: y.Name}
+	data, missing := v.data(x, y, points)
+	c.Missing = missing
+	c.Series = []series{{Data: data}}
+	return c
+}
+
+// data gives the points that have both values, and the names of those that do not.
+func (v view) data(x, y quantity, points []result.Point) (out []datum, missing []string) {
+	best, _ := v.bestOf()
+	for _, p := range points {
+		xv, yv := x.Of(p), y.Of(p)
+		if xv == nil || yv == nil {
+			missing = append(missing, label(p))
+			continue
+		}
+		hover := fmt.Sprintf("%s: %s %s, %s %s", label(p), strings.ToLower(x.Name[:1])+x.Name[1:], exact(*xv), y.Name, measure(*yv))
+		if p.State != result.PointValid {
+			hover += " (" + stateText(string(p.State)) + ")"
+		}
+		out = append(out, datum{X: *xv, Y: *yv, Name: label(p), Hover: hover, Best: p.ID == best.ID, Off: p.State != result.PointValid})
+	}
+	return out, missing
+}
+
+// exact writes a setting whole and a measured value as such.
+func exact(v float64) string {
+	if v == float64(int64(v)) {
+		return whole(v)
+	}
+	return measure(v)
+}
+
+// matrixCharts: prefill speed and first token over the context, decode speed over concurrency with a line per context.
+func (v view) matrixCharts() []chart {
+	context := quantity{"Context, tokens", func(p result.Point) *float64 { return intValue(p.Context) }}
+	prompt := quantity{"Prompt tokens/s", func(p result.Point) *float64 {
+		if p.Metrics == nil {
+			return nil
+		}
+		return p.Metrics.PromptTPS
+	}}
+	prefill := v.phase("prefill")
+	out := []chart{
+		v.byContext("Decode: system TPS vs concurrency", tpsQuantity()),
+		v.byContext("Decode: tokens/s per user vs concurrency", userQuantity()),
+	}
+	if len(prefill) > 0 {
+		out = append(out, v.chartOf("Prefill speed vs context", context, prompt, prefill),
+			v.chartOf("Prefill: TTFT P90 vs context", context, ttftQuantity(), prefill))
+	}
+	for i := range out {
+		for j := range out[i].Series {
+			renameByContext(out[i].Series[j].Data, prefill)
+		}
+	}
+	return out
+}
+
+// renameByContext shortens the labels of prefill points: the plot's title says prefill already.
+func renameByContext(data []datum, prefill []result.Point) {
+	if len(prefill) == 0 {
+		return
+	}
+	for i := range data {
+		data[i].Name = strings.TrimPrefix(data[i].Name, "prefill ")
+	}
+}
+
+func (v view) byContext(title string, y quantity) chart {
+	x := quantity{"Concurrency", func(p result.Point) *float64 { return intValue(p.Concurrency) }}
+	c := chart{Title: title, Note: "a line per context", XName: x.Name, YName: y.Name}
+	for _, context := range contexts(v.phase("decode")) {
+		var cells []result.Point
+		for _, p := range v.phase("decode") {
+			if p.Context != nil && *p.Context == context {
+				cells = append(cells, p)
+			}
+		}
+		data, missing := v.data(x, y, cells)
+		c.Series = append(c.Series, series{Name: tokens(context), Data: data})
+		c.Missing = append(c.Missing, missing...)
+	}
+	return c
+}
+
+// contexts are the contexts of points in their order.
+func contexts(points []result.Point) []int {
+	var out []int
+	seen := map[int]bool{}
+	for _, p := range points {
+		if p.Context != nil && !seen[*p.Context] {
+			seen[*p.Context] = true
+			out = append(out, *p.Context)
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// markdownFormat is for issues, wikis and pull requests.
+func markdownFormat() Format {
+	return Format{Name: "markdown", ContentType: "text/markdown; charset=utf-8", Write: writeMarkdown}
+}
+
+func writeMarkdown(w io.Writer, in Input) error {
+	var b bytes.Buffer
+	v := newView(in.Result)
+	verdict, _ := v.verdict()
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n**%s**\n", quoted(v.title()), quoted(v.subtitle()), quoted(verdict))
+	if k := v.kpis(); len(k) > 0 {
+		fmt.Fprint(&b, "\n| figure | value |\n|---|--:|\n")
+		for _, x := range k {
+			fmt.Fprintf(&b, "| %s | %s %s |\n", quoted(x.Name), x.Value, quoted(x.Unit))
+		}
+	}
+	markdownPoints(&b, v)
+	markdownProblems(&b, v)
+	markdownMachine(&b, v)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func markdownPoints(w io.Writer, v view) {
+	if len(v.res.Points) == 0 {
+		return
+	}
+	lines := v.tableLines()
+	fmt.Fprintf(w, "\n## Points\n\n")
+	for i, line := range lines {
+		for j := range line {
+			line[j] = quoted(line[j])
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(line, " | "))
+		if i == 0 {
+			fmt.Fprintf(w, "|---%s---|\n", strings.Repeat("|--:", len(line)-2)+"|")
+		}
+	}
+	if len(v.res.Points) > 1 && v.best >= 0 {
+		fmt.Fprint(w, "\n\\* highest system throughput\n")
+	}
+}
+
+func markdownProblems(w io.Writer, v view) {
+	found := v.findings()
+	if v.res.Run.Error == nil && len(found) == 0 && len(v.res.SUT.Drift) == 0 && len(v.res.Identity.Notes) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\n## Reasons\n\n")
+	if f := v.res.Run.Error; f != nil {
+		fmt.Fprintf(w, "- **%s** (%s) %s\n", quoted(f.Text), quoted(f.Code), quoted(f.Hint))
+	}
+	for _, r := range found {
+		fmt.Fprintf(w, "- %s\n", quoted(r.sentence()))
+	}
+	for _, d := range v.res.SUT.Drift {
+		fmt.Fprintf(w, "- machine changed: %s\n", quoted(d.Text+" ["+d.Code+"] "+d.Evidence))
+	}
+	for _, n := range v.res.Identity.Notes {
+		fmt.Fprintf(w, "- note: %s\n", quoted(n))
+	}
+}
+
+func markdownMachine(w io.Writer, v view) {
+	if v.sut != nil {
+		fmt.Fprint(w, "\n## System under test\n\n| | |\n|---|---|\n")
+		for _, c := range summary(*v.sut) {
+			for _, l := range c.Lines {
+				fmt.Fprintf(w, "| %s | %s |\n", quoted(l.Label), quoted(l.text()))
+			}
+		}
+	}
+	fmt.Fprint(w, "\n## Identity\n\n| | |\n|---|---|\n")
+	for _, p := range v.identity() {
+		fmt.Fprintf(w, "| %s | %s |\n", quoted(p.Name), quoted(strings.TrimSpace(p.Value+" "+parenthesised(p.Note))))
+	}
+	fmt.Fprintf(w, "\nCheck it: `assay archive %s && assay verify %s.assay`\n", v.res.Run.ID, v.res.Run.ID)
+}
+
+// quoted keeps a text from being read as Markdown or HTML.
+func quoted(s string) string {
+	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", " ", "\r", " ").Replace(s)
+}

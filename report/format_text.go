@@ -1,0 +1,87 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// textFormat is the report for a terminal or a mail.
+func textFormat() Format {
+	return Format{Name: "text", ContentType: "text/plain; charset=utf-8", Write: writeText}
+}
+
+func writeText(w io.Writer, in Input) error {
+	var b bytes.Buffer
+	v := newView(in.Result)
+	writeHead(&b, v)
+	b.WriteString("\n")
+	Table(&b, in.Result)
+	writeProblems(&b, v)
+	writeChapters(&b, in, v)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func writeHead(w io.Writer, v view) {
+	verdict, _ := v.verdict()
+	fmt.Fprintf(w, "%s\n%s\n\n%s\n", v.title(), v.subtitle(), verdict)
+	for _, k := range v.kpis() {
+		fmt.Fprintf(w, "  %12s %-6s %s\n", k.Value, k.Unit, k.Name)
+	}
+}
+
+// writeProblems lists the error and every reason; nothing for a clean run.
+func writeProblems(w io.Writer, v view) {
+	if f := v.res.Run.Error; f != nil {
+		fmt.Fprintf(w, "\nERROR\n  %s (%s)\n", f.Text, f.Code)
+		if f.Hint != "" {
+			fmt.Fprintf(w, "  %s\n", f.Hint)
+		}
+	}
+	if found := v.findings(); len(found) > 0 {
+		fmt.Fprintln(w, "\nREASONS")
+		for _, r := range found {
+			fmt.Fprint(w, fold("  "+r.sentence(), "    "))
+		}
+	}
+	for _, d := range v.res.SUT.Drift {
+		fmt.Fprint(w, fold("  machine changed: "+d.Text+" ["+d.Code+"] "+d.Evidence, "    "))
+	}
+	for _, n := range v.res.Identity.Notes {
+		fmt.Fprint(w, fold("  note: "+n, "    "))
+	}
+}
+
+// sentence is a reason with its point, code and evidence.
+func (f finding) sentence() string {
+	s := f.Text + " [" + f.Code + "]"
+	if f.Where != "" {
+		s = f.Where + ": " + s
+	}
+	return strings.TrimSpace(s + " " + f.Evidence)
+}
+
+func writeChapters(w io.Writer, in Input, v view) {
+	if len(in.Result.Checks) > 0 {
+		fmt.Fprintln(w, "\nCHECKS")
+		ChecksText(w, in.Result.Checks)
+	}
+	fmt.Fprintln(w, "\nIDENTITY")
+	for _, p := range v.identity() {
+		writeField(w, p.Name, strings.TrimSpace(p.Value+" "+parenthesised(p.Note)))
+	}
+	if v.sut != nil {
+		fmt.Fprint(w, "\nSYSTEM UNDER TEST\n")
+		SUTText(w, *v.sut)
+	}
+	fmt.Fprintf(w, "\nCHECK IT\n  assay archive %s && assay verify %s.assay\n", in.Result.Run.ID, in.Result.Run.ID)
+}
+
+func parenthesised(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"strings"
+
+	"assay/fault"
+)
+
+// Formats lists every way to write a report, the one for people at a terminal first.
+func Formats() []Format {
+	return []Format{
+		textFormat(),
+		htmlFormat(),
+		jsonFormat(),
+		csvFormat(),
+		markdownFormat(),
+		eventsFormat(),
+	}
+}
+
+// FormatNamed finds a format; an unknown name is a fault that lists the known ones.
+func FormatNamed(name string) (Format, error) {
+	var known []string
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+		known = append(known, f.Name)
+	}
+	return Format{}, fault.New(fault.Plan, "unknown_format", "use one of: "+strings.Join(known, ", "), "there is no report format %q", name)
+}

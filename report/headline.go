@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+
+	"assay/result"
+	"assay/runner/metrics"
+)
+
+// kpi is a headline figure.
+type kpi struct {
+	Value, Unit, Name string
+	Title             string // what exactly it is
+	Best              bool
+}
+
+// kpis are the headline figures of the run's protocol.
+func (v view) kpis() []kpi {
+	p, ok := v.bestOf()
+	if !ok {
+		return nil
+	}
+	var out []kpi
+	if tps, known := systemTPS(p); known {
+		out = append(out, kpi{measure(tps), "tok/s", "system throughput, at " + label(p), define("system_tps"), true})
+	}
+	if v.protocol == "matrix" {
+		out = append(out, v.matrixKPIs()...)
+	} else {
+		out = append(out, pointKPIs(p)...)
+	}
+	return append(out, v.powerKPIs(p)...)
+}
+
+func pointKPIs(p result.Point) []kpi {
+	var out []kpi
+	m := p.Metrics
+	if m.TPSPerUser != nil {
+		out = append(out, kpi{measure(*m.TPSPerUser), "tok/s", "per user", define("tps_per_user"), false})
+	} else if m.TPSPerUserTPOT != nil {
+		out = append(out, kpi{measure(*m.TPSPerUserTPOT), "tok/s", "per user (1000 / TPOT)", define("tps_per_user_tpot"), false})
+	}
+	if m.TTFTMS != nil {
+		out = append(out, kpi{measure(m.TTFTMS.P90), "ms", "time to first token, P90", define("ttft_ms"), false})
+	}
+	if m.TPSPerNode != nil {
+		out = append(out, kpi{measure(*m.TPSPerNode), "tok/s", "per decode node", define("tps_per_node"), false})
+	} else if m.TPOTMS != nil {
+		out = append(out, kpi{measure(m.TPOTMS.P50), "ms", "time per output token, P50", define("tpot_ms"), false})
+	}
+	return out
+}
+
+// matrixKPIs are the fastest single stream, the fastest prefill and the longest context that ran.
+func (v view) matrixKPIs() []kpi {
+	var out []kpi
+	if p, x := highest(v.phase("decode"), func(m *metrics.Summary) *float64 { return m.TPSPerRequest }); x != nil {
+		out = append(out, kpi{measure(*x), "tok/s", "fastest request, at " + label(p), define("tps_per_request"), false})
+	}
+	if p, x := highest(v.phase("prefill"), func(m *metrics.Summary) *float64 { return m.PromptTPS }); x != nil {
+		out = append(out, kpi{measure(*x), "tok/s", "fastest " + label(p), define("prompt_tps"), false})
+	}
+	longest := 0
+	for _, p := range v.phase("decode") {
+		if p.State == result.PointValid && p.Context != nil {
+			longest = max(longest, *p.Context)
+		}
+	}
+	if longest > 0 {
+		out = append(out, kpi{tokens(longest), "tokens", "longest valid context", "the longest context of a decode cell whose state is valid", false})
+	}
+	return out
+}
+
+func highest(points []result.Point, of func(*metrics.Summary) *float64) (at result.Point, value *float64) {
+	for _, p := range points {
+		if p.Metrics == nil {
+			continue
+		}
+		if x := of(p.Metrics); x != nil && (value == nil || *x > *value) {
+			at, value = p, x
+		}
+	}
+	return at, value
+}
+
+func (v view) powerKPIs(p result.Point) []kpi {
+	var out []kpi
+	if j := tokensPerJoule(p); j != nil {
+		out = append(out, kpi{measure(*j), "tok/J", "accelerators' energy, at " + label(p), "tokens inside the window / energy of all accelerators over the window", false})
+	}
+	if v.sut == nil {
+		return out
+	}
+	if w, ok := v.sut.Power.ProvisionedW.Get(); ok {
+		title := "source: " + v.sut.Power.ProvisionedW.Source
+		out = append(out, kpi{measure(w / 1000), "kW", "provisioned power", title, false})
+	}
+	return out
+}
+
+// tokensPerJoule is the tokens of the window over the accelerators' energy; nil without power telemetry.
+func tokensPerJoule(p result.Point) *float64 {
+	tps, ok := systemTPS(p)
+	j := energy(p, "gpu.power_w")
+	if !ok || j == nil || *j <= 0 {
+		return nil
+	}
+	x := tps * p.Metrics.DurationS / *j
+	return &x
+}
+
+// define is the definition of a metric, for hover texts.
+func define(id string) string {
+	for _, d := range metrics.Table() {
+		if d.ID == id {
+			return fmt.Sprintf("%s: %s. Of: %s", d.ID, d.Text, d.Population)
+		}
+	}
+	return ""
+}

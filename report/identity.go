@@ -1,0 +1,143 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"assay/result"
+)
+
+// pair is a named value of the identity.
+type pair struct{ Name, Value, Note string }
+
+// identity is what was pinned and what was found; what was not pinned says so.
+func (v view) identity() []pair {
+	id, r := v.res.Identity, v.res.Run
+	out := v.serverPairs()
+	for i, raw := range id.Routers {
+		var s started
+		if json.Unmarshal(raw, &s) != nil {
+			continue
+		}
+		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.what(), Note: s.Version})
+	}
+	out = append(out, modelPairs(id.Model)...)
+	out = append(out,
+		pair{"Dataset", strings.TrimSpace(id.Dataset.Kind + " " + id.Dataset.Path), ""},
+		pair{"Dataset SHA-256", id.Dataset.SHA256, ""},
+		pair{"Dataset seed", id.Dataset.Seed, ""},
+		pair{"Salt", v.plan.Workload.Salt, ""},
+		pair{"Client", strings.TrimSpace(id.Client.Kind + " " + id.Client.Version), ""},
+		pair{"Plan SHA-256", r.PlanSHA256, "of the canonical form"},
+		pair{"Program", fmt.Sprintf("assay %s, commit %s, %s", orElse(r.Program.Version, none), orElse(r.Program.Commit, none), orElse(r.Program.Go, none)), ""},
+		pair{"Run", r.ID, r.Name},
+	)
+	return filled(out)
+}
+
+func (v view) serverPairs() []pair {
+	s := v.server
+	out := []pair{
+		{"Server", v.engine(), orElse(s.Runtime, v.plan.Server.Runtime)},
+		{"Image", orElse(s.Image, v.plan.Server.Image), ""},
+		{"Image id", s.ImageID, ""},
+		{"Program SHA-256", s.BinarySHA256, "of the server's program file"},
+		{"Endpoint", v.plan.Server.URL, "already running; not started by this run"},
+		{"Command line", strings.Join(s.Argv, " "), ""},
+	}
+	if s.MaxModelLen > 0 {
+		out = append(out, pair{"Longest sequence", whole(float64(s.MaxModelLen)) + " tokens", "as the server says"})
+	}
+	if s.KVTokens > 0 {
+		out = append(out, pair{"KV cache", whole(float64(s.KVTokens)) + " tokens", "as the server says"})
+	}
+	return out
+}
+
+// what names the thing that ran as closely as the runtime can.
+func (s started) what() string {
+	if s.Image != "" {
+		return s.Image
+	}
+	return orElse(strings.Join(s.Argv, " "), s.Name)
+}
+
+func modelPairs(m result.ModelIdentity) []pair {
+	return []pair{
+		{"Model", m.Name, ""},
+		{"Served as", m.Served, strings.Join(m.Listed, ", ")},
+		{"Model revision", orElse(m.Revision, "not pinned"), ""},
+		{"Model path", m.Path, ""},
+		{"Model SHA-256", m.SHA256, ""},
+	}
+}
+
+func filled(pairs []pair) []pair {
+	var out []pair
+	for _, p := range pairs {
+		if p.Value != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// tested is what ran on the machine: the part of a published SUT summary that no probe of the host can know.
+func (v view) tested() []line {
+	s, most := v.server, 0
+	for _, p := range v.res.Points {
+		if p.Concurrency != nil {
+			most = max(most, *p.Concurrency)
+		}
+	}
+	l := []line{
+		{Label: "Framework", Value: v.engine(), Source: "the server's version endpoint"},
+		{Label: "Container image", Value: s.Image, Source: "container runtime"},
+		{Label: "Server program", Value: strings.Join(s.Argv, " "), Source: "started by this run"},
+		{Label: "Model", Value: strings.TrimSpace(v.res.Identity.Model.Name + " " + v.res.Identity.Model.Revision), Source: "plan and the server's model list"},
+		{Label: "Benchmark client", Value: strings.TrimSpace(v.res.Identity.Client.Kind + " " + v.res.Identity.Client.Version), Source: "this program"},
+		{Label: "Nodes", Value: "1", Source: "one node per run"},
+	}
+	if most > 0 {
+		l = append(l, line{Label: "Highest concurrency", Value: whole(float64(most)), Source: "plan"})
+	}
+	var out []line
+	for _, x := range l {
+		if x.Value != "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// stage is one phase of the timeline.
+type stage struct {
+	Name, Point, At, Length string
+	X, Width                string // of 1000
+	Error                   string
+}
+
+// timeline is the run's phases as they happened.
+func (v view) timeline() []stage {
+	r := v.res.Run
+	first, last := r.StartedUS, r.EndedUS
+	for _, p := range r.Phases {
+		last = max(last, p.StartedUS, p.EndedUS)
+	}
+	total := float64(max(last-first, 1))
+	var out []stage
+	for _, p := range r.Phases {
+		end := max(p.EndedUS, p.StartedUS)
+		s := stage{Name: p.Name, Point: p.Point, At: "+" + span(max(p.StartedUS-first, 0)), Length: span(end - p.StartedUS)}
+		if p.EndedUS == 0 {
+			s.Length = "not ended"
+		}
+		s.X, s.Width = px(1000*float64(p.StartedUS-first)/total), px(max(1000*float64(end-p.StartedUS)/total, 3))
+		if p.Error != nil {
+			s.Error = p.Error.Error()
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"assay/fault"
+	"assay/probes"
+	"assay/result"
+	"assay/runner/metrics"
+)
+
+// page is everything the HTML template writes; the template only lays it out.
+type page struct {
+	CSS                  template.CSS
+	Title, Subtitle      string
+	Statement            string
+	Verdict, Class       string
+	Run                  result.Run
+	Error                *fault.Fault
+	Notes                []string
+	Reasons              []finding
+	Headline             []kpi
+	Heat                 *heat
+	Plots                []plot
+	Measurements         *grid
+	Data, Drain          *grid
+	Outcomes, Client     *grid
+	Telemetry            *grid
+	Panels               []plot
+	Tested               []line
+	SUT                  []chapter
+	Facts                []group
+	Missing              []group
+	Known, Unknown, NA   int
+	Before, After        string
+	Drift                []result.Reason
+	Checks               []probes.Check
+	CheckCounts          string
+	Identity             []pair
+	Timeline             []stage
+	Definitions          []metrics.Definition
+	Artifacts            []result.Artifact
+	Recordings           []pair
+	Plan                 string
+	Archive              string
+	HasPoints, HasMatrix bool
+}
+
+// finding is a reason with the point it belongs to; "" for the run.
+type finding struct {
+	Where string
+	Class string
+	result.Reason
+}
+
+// grid is a table: a head and rows of cells.
+type grid struct {
+	Corner string
+	Head   []cell
+	Rows   []gridRow
+}
+
+type gridRow struct {
+	Label, Title, Class string
+	Span                int // of a heading over all columns
+	Cells               []cell
+}
+
+func newPage(in Input) page {
+	v := newView(in.Result)
+	p := page{
+		CSS: template.CSS(stylesheet), Title: v.title(), Subtitle: v.subtitle(), Statement: v.statement(),
+		Run: v.res.Run, Error: v.res.Run.Error, Notes: v.res.Identity.Notes, Reasons: v.findings(), Headline: v.kpis(), HasPoints: len(v.res.Points) > 0,
+		Tested: v.tested(), Drift: v.res.SUT.Drift, Checks: sortedChecks(v.res.Checks), CheckCounts: checkCounts(v.res.Checks),
+		Identity: v.identity(), Timeline: v.timeline(), Definitions: metrics.Table(), Artifacts: v.res.Artifacts,
+		Plan: indent(v.res.Plan), Archive: v.res.Run.ID + ".assay",
+	}
+	p.Verdict, p.Class = v.verdict()
+	p.points(v)
+	p.Panels = v.panels(in.Telemetry)
+	p.machine(v)
+	return p
+}
+
+// points fills the tables and plots of the points.
+func (p *page) points(v view) {
+	for _, c := range v.charts() {
+		if len(v.res.Points) > 0 {
+			p.Plots = append(p.Plots, c.draw())
+		}
+	}
+	p.Data = v.grid(v.runRows(), true)
+	if slices.ContainsFunc(v.res.Points, func(x result.Point) bool { return x.MLPerf != nil }) {
+		p.Drain = v.grid(v.drainRows(), true)
+	}
+	if v.protocol == "matrix" {
+		p.HasMatrix, p.Heat, p.Measurements = true, v.heatOf(), v.transposed(v.measurementRows())
+	}
+	p.Outcomes = v.grid(v.outcomeRows(), false)
+	p.Client = v.grid(v.clientRows(), false)
+	p.Telemetry = v.grid(v.telemetryRows(), false)
+	for _, x := range v.res.Points {
+		if x.Recording != nil {
+			p.Recordings = append(p.Recordings, pair{x.Recording.Path, x.Recording.SHA256, plural(x.Recording.Requests, "request") + ", " + whole(float64(x.Recording.Events)) + " token events"})
+		}
+	}
+}
+
+// machine fills the SUT sections.
+func (p *page) machine(v view) {
+	if v.sut == nil {
+		return
+	}
+	p.SUT, p.Facts = summary(*v.sut), factGroups(*v.sut)
+	p.Known, p.Unknown, p.NA = tally(p.Facts)
+	for _, g := range p.Facts {
+		lost := slices.DeleteFunc(slices.Clone(g.Facts), func(f fact) bool { return f.State != "unknown" })
+		if len(lost) > 0 {
+			p.Missing = append(p.Missing, group{g.Name, lost})
+		}
+	}
+	if s := v.res.SUT.Before; s != nil {
+		p.Before = instant(s.ProbedAtUS)
+	}
+	if s := v.res.SUT.After; s != nil {
+		p.After = instant(s.ProbedAtUS)
+	}
+}
+
+// findings are the run's reasons and those of its points.
+func (v view) findings() []finding {
+	var out []finding
+	for _, r := range v.res.Run.Reasons {
+		out = append(out, finding{Reason: r, Class: "fail"})
+	}
+	for _, p := range v.res.Points {
+		for _, r := range p.Reasons {
+			out = append(out, finding{Where: label(p), Class: string(p.State), Reason: r})
+		}
+	}
+	return out
+}
+
+// grid lays rows out with a column per point; nil when there is nothing to lay out.
+func (v view) grid(rows []row, definitions bool) *grid {
+	if len(rows) == 0 || len(v.res.Points) == 0 {
+		return nil
+	}
+	g := &grid{Corner: "Point"}
+	best, _ := v.bestOf()
+	for _, p := range v.res.Points {
+		g.Head = append(g.Head, v.head(p, best))
+	}
+	for _, r := range rows {
+		out := gridRow{Label: r.Label, Class: strings.TrimPrefix(r.Class, "optional"), Span: 1 + len(v.res.Points)}
+		if definitions && r.Metric != "" {
+			out.Title = define(r.Metric)
+		}
+		for _, p := range v.res.Points {
+			out.Cells = append(out.Cells, bodyCell(r, p, p.ID == best.ID))
+		}
+		g.Rows = append(g.Rows, out)
+	}
+	return g
+}
+
+func (v view) head(p, best result.Point) cell {
+	c := cell{Text: label(p), Title: p.ID + ", " + stateText(string(p.State))}
+	if p.ID == best.ID {
+		c.Class, c.Title = "best", c.Title+", highest system throughput"
+	}
+	return c
+}
+
+func bodyCell(r row, p result.Point, best bool) cell {
+	if r.Class == "group" {
+		return cell{}
+	}
+	c := r.Cell(p)
+	if best && r.Metric == "system_tps" && c.Text != none {
+		c.Class = "best"
+	}
+	return c
+}
+
+// transposed lays rows out with a line per point.
+func (v view) transposed(rows []row) *grid {
+	g := &grid{Corner: "Point"}
+	for _, r := range rows {
+		g.Head = append(g.Head, cell{Text: r.Label, Title: define(r.Metric)})
+	}
+	best, _ := v.bestOf()
+	for _, p := range v.res.Points {
+		out := gridRow{Label: p.ID}
+		for _, r := range rows {
+			out.Cells = append(out.Cells, bodyCell(r, p, p.ID == best.ID))
+		}
+		g.Rows = append(g.Rows, out)
+	}
+	return g
+}
+
+// sortedChecks puts what needs attention first.
+func sortedChecks(checks []probes.Check) []probes.Check {
+	out := slices.Clone(checks)
+	slices.SortStableFunc(out, func(a, b probes.Check) int { return checkRank(a.State) - checkRank(b.State) })
+	return out
+}
+
+func checkRank(s probes.CheckState) int {
+	return slices.Index([]probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK}, s)
+}
+
+// checkCounts says "1 fail, 2 warn, 9 ok".
+func checkCounts(checks []probes.Check) string {
+	counts := map[probes.CheckState]int{}
+	for _, c := range checks {
+		counts[c.State]++
+	}
+	s := ""
+	for _, state := range []probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK} {
+		if counts[state] == 0 {
+			continue
+		}
+		if s != "" {
+			s += ", "
+		}
+		s += fmt.Sprintf("%d %s", counts[state], state)
+	}
+	return s
+}
+
+func indent(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,367 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/result"
+	"assay/runner/metrics"
+)
+
+// cell is one value of a table. Title is its hover text, Class its state.
+type cell struct{ Text, Title, Class string }
+
+// row is one line of the run data table: a point's value for each column.
+type row struct {
+	Label  string
+	Metric string // id in the metric table, whose definition is the hover text; "" when it is no metric
+	Class  string // group | key | ""
+	Cell   func(p result.Point) cell
+}
+
+// population says over which requests and events a summary is: the measuring window, or issue to drain.
+type population func(p result.Point) *metrics.Summary
+
+func inWindow(p result.Point) *metrics.Summary     { return p.Metrics }
+func issueToDrain(p result.Point) *metrics.Summary { return p.MLPerf }
+
+// runRows is the run data table, in the order and with the rows of a published MLPerf Endpoints page and ours between them.
+func (v view) runRows() []row {
+	rows := v.settingRows()
+	rows = append(rows, headlineRows(inWindow)...)
+	rows = append(rows, v.describeRows()...)
+	rows = append(rows, volumeRows(inWindow)...)
+	return v.shown(append(rows, latencyRows(inWindow)...))
+}
+
+// drainRows is the same over the whole issue-to-drain time, as MLPerf defines the figures.
+func (v view) drainRows() []row {
+	rows := headlineRows(issueToDrain)
+	rows = append(rows, volumeRows(issueToDrain)...)
+	return v.shown(append(rows, latencyRows(issueToDrain)...))
+}
+
+// shown leaves out the optional rows that no point of this run has a value for, and headings left without rows.
+func (v view) shown(rows []row) []row {
+	kept := slices.DeleteFunc(rows, func(r row) bool {
+		return r.Class == "optional" && !slices.ContainsFunc(v.res.Points, func(p result.Point) bool { return r.Cell(p).Text != none })
+	})
+	var out []row
+	for i, r := range kept {
+		last := i+1 == len(kept) || kept[i+1].Class == "group"
+		if r.Class != "group" || !last {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (v view) settingRows() []row {
+	return []row{
+		{Label: "Run date", Cell: v.pointDate},
+		{Label: "Concurrency", Class: "key", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), whole) }},
+		{Label: "Rate, requests/s", Class: "optional", Cell: func(p result.Point) cell { return number(p.Rate, plain) }},
+		{Label: "Context, tokens", Class: "optional", Cell: func(p result.Point) cell { return number(intValue(p.Context), whole) }},
+	}
+}
+
+func (v view) pointDate(p result.Point) cell {
+	if p.Window == nil {
+		return cell{Text: day(v.res.Run.StartedUS)}
+	}
+	return cell{Text: day(p.Window.StartedUS), Title: "window opened " + instant(p.Window.StartedUS)}
+}
+
+// describeRows say what ran and how it ended.
+func (v view) describeRows() []row {
+	program := v.res.Run.Program
+	same := func(text, title string) func(result.Point) cell {
+		if text == "" {
+			text = none
+		}
+		return func(result.Point) cell { return cell{Text: text, Title: title} }
+	}
+	return []row{
+		{Label: "Configuration summary", Cell: v.configuration},
+		{Label: "Config type", Cell: same(v.configType())},
+		{Label: "Config region", Cell: same(none, "regions are assigned when a curve is submitted")},
+		{Label: "Target QPS", Cell: func(p result.Point) cell { return number(p.Rate, plain) }},
+		{Label: "Router", Class: "optional", Cell: func(p result.Point) cell { return text(strings.TrimPrefix(p.Router, "none")) }},
+		{Label: "Result state", Cell: func(p result.Point) cell { return stateCell(p.State) }},
+		{Label: "Reasons", Class: "optional", Cell: reasonsCell},
+		{Label: "Measured accuracy score", Cell: same(none, "this protocol measures speed; accuracy is measured apart")},
+		{Label: "Benchmark version", Cell: same(short(program.Commit, 12), "commit of assay "+program.Commit)},
+		{Label: "Result version", Cell: same(program.Version, v.res.Schema)},
+		{Label: "Recording, SHA-256", Cell: recordingCell},
+	}
+}
+
+func (v view) configType() (string, string) {
+	switch v.protocol {
+	case "sweep":
+		return "closed loop", "exactly C requests in flight, refilled at once"
+	case "serve":
+		return "open loop", "absolute schedule that never waits for a reply"
+	case "matrix":
+		return "matrix", "cold-cache prefill, then sustained decode"
+	}
+	return none, ""
+}
+
+func (v view) configuration(p result.Point) cell {
+	return cell{Text: strings.Join([]string{v.res.Run.Name, p.Phase, p.ID}, " · "), Class: "wrap"}
+}
+
+func recordingCell(p result.Point) cell {
+	if p.Recording == nil {
+		return cell{Text: none}
+	}
+	return cell{Text: short(p.Recording.SHA256, 12), Title: p.Recording.Path + " " + p.Recording.SHA256, Class: "mono"}
+}
+
+func stateCell(s result.PointState) cell { return cell{Text: stateText(string(s)), Class: string(s)} }
+
+func reasonsCell(p result.Point) cell {
+	if len(p.Reasons) == 0 {
+		return cell{Text: none}
+	}
+	var texts, evidence []string
+	for _, r := range p.Reasons {
+		texts = append(texts, r.Text)
+		evidence = append(evidence, strings.TrimSpace(r.Code+" "+r.Evidence))
+	}
+	return cell{Text: strings.Join(texts, "; "), Title: strings.Join(evidence, "; "), Class: "wrap"}
+}
+
+func headlineRows(pop population) []row {
+	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+		return metricRow(pop, label, id, class, get, form)
+	}
+	return []row{
+		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, measure),
+		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, measure),
+		m("Prompt tokens/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, measure),
+		m("TTFT P90, ms", "ttft_ms", "key", func(s *metrics.Summary) *float64 { return p90(s.TTFTMS) }, measure),
+		m("Utilization, %", "utilization", "", func(s *metrics.Summary) *float64 { return s.Utilization }, tenth),
+	}
+}
+
+func p90(d *metrics.Distribution) *float64 {
+	if d == nil {
+		return nil
+	}
+	return &d.P90
+}
+
+func volumeRows(pop population) []row {
+	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+		return metricRow(pop, label, id, class, get, form)
+	}
+	return []row{
+		{Label: "Throughput and volume", Class: "group"},
+		m("QPS, 1/s", "qps", "", func(s *metrics.Summary) *float64 { return s.QPS }, myriad),
+		m("Total output tokens", "output_tokens", "", func(s *metrics.Summary) *float64 { return long(s.OutputTokens) }, whole),
+		m("Average output tokens", "avg_output_tokens", "", func(s *metrics.Summary) *float64 { return s.AvgOutputTokens }, hundred),
+		m("Total input tokens", "input_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.InputTokens) }, whole),
+		m("Cached input tokens", "cached_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.CachedTokens) }, whole),
+		m("Prefix hit rate, %", "prefix_hit_rate", "optional", func(s *metrics.Summary) *float64 { return s.PrefixHitRate }, tenth),
+		m("Run duration, s", "duration_s", "", func(s *metrics.Summary) *float64 { return &s.DurationS }, hundred),
+		m("Total queries", "requests_completed", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, whole),
+		m("Total queries issued", "requests_issued", "", func(s *metrics.Summary) *float64 { return count(s.RequestsIssued) }, whole),
+		m("Total queries failed", "requests_failed", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, whole),
+		m("Queries cut off at drain", "censored", "", func(s *metrics.Summary) *float64 { return count(s.Censored) }, whole),
+		m("Completed output tokens/s", "system_tps_completed", "optional", func(s *metrics.Summary) *float64 { return s.SystemTPSCompleted }, measure),
+		m("Input + output tokens/s", "total_tps", "optional", func(s *metrics.Summary) *float64 { return s.TotalTPS }, measure),
+		m("Tokens/s per user, 1000 / TPOT", "tps_per_user_tpot", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerUserTPOT }, measure),
+		m("Tokens/s per request", "tps_per_request", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerRequest }, measure),
+		m("Tokens/s per decode node", "tps_per_node", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerNode }, measure),
+		m("Requests in flight, mean", "active_mean", "optional", func(s *metrics.Summary) *float64 { return s.ActiveMean }, measure),
+	}
+}
+
+// block is a distribution that the tables show, with the name a published page uses.
+type block struct {
+	Name, ID string
+	Required bool // stands also when no point has it
+	Of       func(*metrics.Summary) *metrics.Distribution
+}
+
+func blocks() []block {
+	return []block{
+		{"Time to first token (TTFT), ms", "ttft_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }},
+		{"Time to first answer token (TTFAT), ms", "ttfat_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.TTFATMS }},
+		{"Time per output token (TPOT), ms", "tpot_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }},
+		{"Query latency (E2E), ms", "e2e_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.E2EMS }},
+		{"Inter-token latency (ITL), ms", "itl_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.ITLMS }},
+		{"Client queue, ms", "queue_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.QueueMS }},
+		{"Connection set-up, ms", "connect_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.ConnectMS }},
+	}
+}
+
+// statistic is one row of a block.
+type statistic struct {
+	Name string
+	Of   func(metrics.Distribution) float64
+}
+
+func statistics() []statistic {
+	return []statistic{
+		{"Minimum", func(d metrics.Distribution) float64 { return d.Min }},
+		{"Average", func(d metrics.Distribution) float64 { return d.Mean }},
+		{"P50", func(d metrics.Distribution) float64 { return d.P50 }},
+		{"P90", func(d metrics.Distribution) float64 { return d.P90 }},
+		{"P95", func(d metrics.Distribution) float64 { return d.P95 }},
+		{"P99", func(d metrics.Distribution) float64 { return d.P99 }},
+		{"P999", func(d metrics.Distribution) float64 { return d.P999 }},
+		{"Maximum", func(d metrics.Distribution) float64 { return d.Max }},
+	}
+}
+
+func latencyRows(pop population) []row {
+	var rows []row
+	for _, b := range blocks() {
+		rows = append(rows, row{Label: b.Name, Metric: b.ID, Class: "group"})
+		class := "optional"
+		if b.Required {
+			class = ""
+		}
+		for _, st := range statistics() {
+			rows = append(rows, metricRow(pop, st.Name, "", class, func(s *metrics.Summary) *float64 { return statOf(b.Of(s), st) }, measure))
+		}
+	}
+	return rows
+}
+
+func statOf(d *metrics.Distribution, st statistic) *float64 {
+	if d == nil {
+		return nil
+	}
+	v := st.Of(*d)
+	return &v
+}
+
+func metricRow(pop population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+	return row{Label: label, Metric: id, Class: class, Cell: func(p result.Point) cell {
+		s := pop(p)
+		if s == nil {
+			return cell{Text: none}
+		}
+		return number(get(s), form)
+	}}
+}
+
+func number(v *float64, form func(float64) string) cell {
+	if v == nil {
+		return cell{Text: none}
+	}
+	return cell{Text: form(*v)}
+}
+
+func text(s string) cell {
+	if s == "" {
+		return cell{Text: none}
+	}
+	return cell{Text: s}
+}
+
+func intValue(n *int) *float64 {
+	if n == nil {
+		return nil
+	}
+	return count(*n)
+}
+
+func long(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	v := float64(*n)
+	return &v
+}
+
+func count(n int) *float64 {
+	v := float64(n)
+	return &v
+}
+
+// outcomeRows counts how the requests of each point ended; outcomes that no point has are left out.
+func (v view) outcomeRows() []row {
+	seen := map[string]bool{}
+	for _, p := range v.res.Points {
+		if p.Metrics == nil {
+			continue
+		}
+		for name, n := range p.Metrics.Outcomes {
+			seen[name] = seen[name] || n > 0
+		}
+	}
+	var rows []row
+	for _, name := range outcomeOrder(seen) {
+		rows = append(rows, row{Label: name, Cell: func(p result.Point) cell { return outcomeCell(p, name) }})
+	}
+	return rows
+}
+
+// outcomeOrder puts ok first; the rest follows by name.
+func outcomeOrder(seen map[string]bool) []string {
+	var names []string
+	for name, any := range seen {
+		if any {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if a == "ok" || b == "ok" {
+			return map[bool]int{true: -1, false: 1}[a == "ok"]
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+func outcomeCell(p result.Point, name string) cell {
+	if p.Metrics == nil {
+		return cell{Text: none}
+	}
+	n := p.Metrics.Outcomes[name]
+	c := cell{Text: whole(float64(n))}
+	if n > 0 && name != "ok" {
+		c.Class = "fail"
+		c.Title = fmt.Sprintf("%.2f %% of %d issued", 100*float64(n)/float64(max(p.Metrics.RequestsIssued, 1)), p.Metrics.RequestsIssued)
+	}
+	return c
+}
+
+// clientRows are the client's own health: the proof that it was not the bottleneck.
+func (v view) clientRows() []row {
+	m := func(label string, get func(c metrics.Client) string) row {
+		return row{Label: label, Cell: func(p result.Point) cell {
+			if p.Client == nil {
+				return cell{Text: none}
+			}
+			return text(get(*p.Client))
+		}}
+	}
+	return []row{
+		m("Lag P50, µs", func(c metrics.Client) string { return measure(c.LagUS.P50) }),
+		m("Lag P99, µs", func(c metrics.Client) string { return measure(c.LagUS.P99) }),
+		m("Lag maximum, µs", func(c metrics.Client) string { return measure(c.LagUS.Max) }),
+		m("Receive stamps from", func(c metrics.Client) string { return c.StampSource }),
+		m("Token counts from", func(c metrics.Client) string { return c.TokenSource }),
+		m("Token events", func(c metrics.Client) string { return whole(float64(c.Events)) }),
+		m("Events in a shared read, %", sharedReads),
+		m("CPU time, s", func(c metrics.Client) string { return measure(c.CPUS) }),
+		m("Memory (RSS)", func(c metrics.Client) string { return size(c.RSSBytes) }),
+		m("Retries", func(c metrics.Client) string { return whole(float64(c.Retries)) }),
+		m("Clock steps", func(c metrics.Client) string { return whole(float64(c.ClockSteps)) }),
+		m("Garbage collector pauses, µs", func(c metrics.Client) string { return measure(c.GCPauseUS) }),
+	}
+}
+
+func sharedReads(c metrics.Client) string {
+	if c.Events == 0 {
+		return none
+	}
+	return hundred(100 * float64(c.SharedReads) / float64(c.Events))
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"assay/probes"
+)
+
+// wide is how far text goes before it is folded.
+const wide = 110
+
+// SUTText writes a machine for a terminal: the summary by chapters, then what is not known and why.
+func SUTText(w io.Writer, s probes.SUT) {
+	fmt.Fprintf(w, "%s\n", orElse(strings.TrimSpace(s.System.Vendor.Value+" "+s.System.Product.Value), "This machine"))
+	if names := acceleratorNames(s); names != "" {
+		fmt.Fprintf(w, "%s\n", names)
+	}
+	for _, c := range summary(s) {
+		fmt.Fprintf(w, "\n%s\n", strings.ToUpper(c.Name))
+		for _, l := range c.Lines {
+			writeField(w, l.Label, l.text())
+		}
+	}
+	groups := factGroups(s)
+	known, unknown, na := tally(groups)
+	fmt.Fprintf(w, "\n%d facts known, %d unknown, %d not applicable. Sources: --json\n", known, unknown, na)
+	writeMissing(w, groups)
+}
+
+// text is the line's value, or why there is none.
+func (l line) text() string {
+	if l.Value != "" {
+		return l.Value
+	}
+	return strings.Join(l.Missing, "; ")
+}
+
+// writeMissing lists the unknown facts by their reason, for one cause often hides many facts.
+func writeMissing(w io.Writer, groups []group) {
+	var reasons []string
+	facts := map[string][]string{}
+	for _, g := range groups {
+		for _, f := range g.Facts {
+			if f.State != "unknown" {
+				continue
+			}
+			if !slices.Contains(reasons, f.Reason) {
+				reasons = append(reasons, f.Reason)
+			}
+			facts[f.Reason] = append(facts[f.Reason], g.Name+" "+f.Label)
+		}
+	}
+	if len(reasons) > 0 {
+		fmt.Fprintln(w, "\nNOT KNOWN")
+	}
+	for _, r := range reasons {
+		fmt.Fprint(w, fold("  "+r+": "+strings.Join(facts[r], ", "), "    "))
+	}
+}
+
+// writeField writes a label and a folded value in two columns.
+func writeField(w io.Writer, label, value string) {
+	const column = 26
+	pad := strings.Repeat(" ", max(1, column-2-utf8.RuneCountInString(label)))
+	fmt.Fprint(w, fold("  "+label+pad+value, strings.Repeat(" ", column)))
+}
+
+// fold breaks a line at spaces; what follows is indented. A word longer than a line stays whole.
+func fold(s, indent string) string {
+	var b strings.Builder
+	for utf8.RuneCountInString(s) > wide {
+		runes := []rune(s)
+		cut := wide
+		for cut > len(indent)+20 && runes[cut] != ' ' {
+			cut--
+		}
+		if runes[cut] != ' ' {
+			break
+		}
+		b.WriteString(strings.TrimRight(string(runes[:cut]), " ") + "\n")
+		s = indent + strings.TrimLeft(string(runes[cut:]), " ")
+	}
+	return b.String() + s + "\n"
+}
+
+// ChecksText writes readiness checks like a doctor's report: what needs attention first, each with its evidence and what to do.
+func ChecksText(w io.Writer, checks []probes.Check) {
+	if len(checks) == 0 {
+		fmt.Fprintln(w, "no checks")
+		return
+	}
+	marks := map[probes.CheckState]string{probes.CheckOK: "✓", probes.CheckWarn: "!", probes.CheckFail: "✗", probes.CheckUnknown: "?"}
+	for _, c := range sortedChecks(checks) {
+		fmt.Fprint(w, fold(fmt.Sprintf("%s %-8s%-24s %s", marks[c.State], c.State, c.ID, c.Text), strings.Repeat(" ", 35)))
+		if c.State == probes.CheckOK {
+			continue
+		}
+		for _, e := range c.Evidence {
+			fmt.Fprint(w, fold(strings.Repeat(" ", 35)+"saw: "+e, strings.Repeat(" ", 40)))
+		}
+		if c.Hint != "" {
+			fmt.Fprint(w, fold(strings.Repeat(" ", 35)+"do:  "+c.Hint, strings.Repeat(" ", 40)))
+		}
+	}
+	fmt.Fprintf(w, "\n%s\n", checkCounts(checks))
+}

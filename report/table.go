@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"assay/result"
+	"assay/runner/metrics"
+)
+
+// Table writes the points of a run for a terminal: one line per point, columns that no point has left out.
+func Table(w io.Writer, r result.Result) {
+	v := newView(r)
+	if len(r.Points) == 0 {
+		fmt.Fprintln(w, "no points")
+		return
+	}
+	writeAligned(w, v.tableLines())
+}
+
+// tableRows are the terminal table's columns.
+func (v view) tableRows() []row {
+	m := func(head, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+		return metricRow(inWindow, head, id, class, get, form)
+	}
+	stat := func(head string, of func(*metrics.Summary) *metrics.Distribution, pick func(metrics.Distribution) float64) row {
+		return m(head, "", "optional", func(s *metrics.Summary) *float64 { return statOf(of(s), statistic{Of: pick}) }, measure)
+	}
+	ttft := func(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }
+	tpot := func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }
+	p50 := func(d metrics.Distribution) float64 { return d.P50 }
+	high := func(d metrics.Distribution) float64 { return d.P90 }
+	p99 := func(d metrics.Distribution) float64 { return d.P99 }
+	return v.shown([]row{
+		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, measure),
+		{Label: "tok/s", Metric: "system_tps", Cell: totalCell},
+		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(perUser(p), measure) }},
+		stat("TTFT p50 ms", ttft, p50), stat("p90", ttft, high), stat("p99", ttft, p99),
+		stat("TPOT p50 ms", tpot, p50), stat("p90", tpot, high),
+		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, measure),
+		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, whole),
+		m("failed", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, whole),
+		m("util %", "utilization", "optional", func(s *metrics.Summary) *float64 { return s.Utilization }, tenth),
+		{Label: "state", Cell: func(p result.Point) cell { return stateCell(p.State) }},
+	})
+}
+
+func (v view) tableLines() [][]string {
+	rows := v.tableRows()
+	head := []string{"point"}
+	for _, r := range rows {
+		head = append(head, r.Label)
+	}
+	lines := [][]string{head}
+	for i, p := range v.res.Points {
+		name := label(p)
+		if i == v.best && len(v.res.Points) > 1 {
+			name += " *"
+		}
+		line := []string{name}
+		for _, r := range rows {
+			line = append(line, r.Cell(p).Text)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// writeAligned pads the columns; the first and the last stand left, the rest right.
+func writeAligned(w io.Writer, lines [][]string) {
+	width := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, s := range line {
+			width[i] = max(width[i], utf8.RuneCountInString(s))
+		}
+	}
+	for _, line := range lines {
+		var b strings.Builder
+		for i, s := range line {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(s))
+			switch {
+			case i == 0:
+				b.WriteString(s + pad)
+			case i == len(line)-1:
+				b.WriteString("  " + s)
+			default:
+				b.WriteString("  " + pad + s)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+}

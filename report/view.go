@@ -1,0 +1,270 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/probes"
+	"assay/result"
+)
+
+// view is a result with what several sections and formats ask of it.
+type view struct {
+	res      result.Result
+	plan     recipe
+	server   started
+	protocol string // sweep | serve | matrix | "" when the plan cannot be read
+	best     int    // index of the best point; -1 when no point has a figure
+	sut      *probes.SUT
+}
+
+// recipe is the part of a plan that a report speaks of. It is read leniently: a report shows plans of older versions too.
+type recipe struct {
+	Server struct {
+		Engine  string `json:"engine"`
+		Runtime string `json:"runtime"`
+		Image   string `json:"image"`
+		URL     string `json:"url"`
+	} `json:"server"`
+	Workload struct {
+		Kind     string         `json:"kind"`
+		Salt     string         `json:"salt"`
+		InputLen int            `json:"input_len"`
+		Sampling map[string]any `json:"sampling"`
+		Dataset  struct {
+			Path    string `json:"path"`
+			Builtin string `json:"builtin"`
+		} `json:"dataset"`
+	} `json:"workload"`
+	Protocol map[string]struct {
+		Arrival string `json:"arrival"`
+	} `json:"protocol"`
+}
+
+// started is what the runtime told about a server or router.
+type started struct {
+	Runtime      string   `json:"runtime"`
+	Name         string   `json:"name"`
+	Image        string   `json:"image"`
+	ImageID      string   `json:"image_id"`
+	Argv         []string `json:"argv"`
+	Version      string   `json:"version"`
+	Models       []string `json:"models"`
+	MaxModelLen  int64    `json:"max_model_len"`
+	KVTokens     int64    `json:"kv_tokens"`
+	BinarySHA256 string   `json:"binary_sha256"`
+}
+
+func newView(res result.Result) view {
+	v := view{res: res, best: bestPoint(res.Points), sut: res.SUT.Before}
+	if v.sut == nil {
+		v.sut = res.SUT.After
+	}
+	// What cannot be read stays empty: the raw plan and identity are shown as they are in their own sections.
+	_ = json.Unmarshal(res.Plan, &v.plan)
+	_ = json.Unmarshal(res.Identity.Server, &v.server)
+	for _, name := range []string{"sweep", "serve", "matrix"} {
+		if _, ok := v.plan.Protocol[name]; ok {
+			v.protocol = name
+		}
+	}
+	return v
+}
+
+// bestPoint is the point with the highest System TPS; a valid one wins over any other.
+func bestPoint(points []result.Point) int {
+	best := -1
+	for i, p := range points {
+		if _, ok := systemTPS(p); !ok {
+			continue
+		}
+		if best < 0 || better(p, points[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func better(a, b result.Point) bool {
+	if av, bv := a.State == result.PointValid, b.State == result.PointValid; av != bv {
+		return av
+	}
+	x, _ := systemTPS(a)
+	y, _ := systemTPS(b)
+	return x > y
+}
+
+func systemTPS(p result.Point) (float64, bool) {
+	if p.Phase == "prefill" || p.Metrics == nil || p.Metrics.SystemTPS == nil {
+		return 0, false
+	}
+	return *p.Metrics.SystemTPS, true
+}
+
+// bestOf gives the best point.
+func (v view) bestOf() (result.Point, bool) {
+	if v.best < 0 {
+		return result.Point{}, false
+	}
+	return v.res.Points[v.best], true
+}
+
+// phase gives the points of a phase, in order.
+func (v view) phase(name string) []result.Point {
+	var out []result.Point
+	for _, p := range v.res.Points {
+		if p.Phase == name {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// label names a point for people: "C384", "140/s", "8K × 64", "prefill 8K".
+func label(p result.Point) string {
+	switch {
+	case p.Phase == "prefill" && p.Context != nil:
+		return "prefill " + tokens(*p.Context)
+	case p.Context != nil && p.Concurrency != nil:
+		return fmt.Sprintf("%s × %d", tokens(*p.Context), *p.Concurrency)
+	case p.Rate != nil:
+		return plain(*p.Rate) + "/s"
+	case p.Concurrency != nil:
+		return fmt.Sprintf("C%d", *p.Concurrency)
+	}
+	return p.ID
+}
+
+// title is the headline: which model on what.
+func (v view) title() string {
+	model := v.res.Identity.Model.Name
+	if model == "" {
+		model = v.res.Run.Name
+	}
+	if on := v.hardware(); on != "" {
+		return model + " on " + on
+	}
+	return model
+}
+
+// hardware names the accelerators, or the processors of a machine without any.
+func (v view) hardware() string {
+	if v.sut == nil {
+		return ""
+	}
+	if s := acceleratorNames(*v.sut); s != "" {
+		return s
+	}
+	return processorName(v.sut.CPU)
+}
+
+// subtitle says machine, engine, load and time in one line.
+func (v view) subtitle() string {
+	parts := []string{v.machine(), v.engine(), v.load(), v.when()}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+func (v view) machine() string {
+	if v.sut == nil {
+		return ""
+	}
+	return strings.TrimSpace(v.sut.System.Vendor.Value + " " + v.sut.System.Product.Value)
+}
+
+func (v view) engine() string {
+	return strings.TrimSpace(v.plan.Server.Engine + " " + v.server.Version)
+}
+
+func (v view) load() string {
+	kind, how := v.plan.Workload.Kind, v.protocol
+	if kind == "" {
+		kind = v.res.Identity.Dataset.Kind
+	}
+	if n := len(v.res.Points); n > 1 {
+		how += " of " + plural(n, "point")
+	} else if n == 1 {
+		how += " at " + label(v.res.Points[0])
+	}
+	return strings.TrimSpace(kind + ", " + how)
+}
+
+func (v view) when() string {
+	r := v.res.Run
+	if r.StartedUS == 0 {
+		return ""
+	}
+	s := instant(r.StartedUS)
+	if r.EndedUS > r.StartedUS {
+		s += ", took " + span(r.EndedUS-r.StartedUS)
+	}
+	return s
+}
+
+// verdict says in a few words how the run ended, with the class of its state.
+func (v view) verdict() (text, class string) {
+	r := v.res.Run
+	valid := 0
+	for _, p := range v.res.Points {
+		if p.State == result.PointValid {
+			valid++
+		}
+	}
+	count := fmt.Sprintf("%d of %s valid", valid, plural(len(v.res.Points), "point"))
+	switch {
+	case r.State != result.Done:
+		return capital(string(r.State)) + ": " + count, string(r.State)
+	case r.Verdict == result.Valid:
+		return "Valid: " + v.validCount(valid, count), r.Verdict
+	default:
+		return "Not valid: " + count, result.NotValid
+	}
+}
+
+// validCount keeps a valid run's badge simple where all its points are valid.
+func (v view) validCount(valid int, count string) string {
+	if n := len(v.res.Points); valid == n {
+		return plural(n, "point")
+	}
+	return count
+}
+
+func capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// stateText writes a state for people: "not_valid" → "not valid".
+func stateText(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+// statement is the result in one sentence that can be quoted.
+func (v view) statement() string {
+	p, ok := v.bestOf()
+	if !ok {
+		return ""
+	}
+	tps, _ := systemTPS(p)
+	s := fmt.Sprintf("%s reached %s output tokens/s", v.title(), measure(tps))
+	if d := p.Metrics.TTFTMS; d != nil {
+		s += fmt.Sprintf(" at %s ms TTFT P90", measure(d.P90))
+	}
+	if u := perUser(p); u != nil {
+		s += fmt.Sprintf(" and %s tokens/s per user", measure(*u))
+	}
+	s += fmt.Sprintf(" (point %s, %s", p.ID, stateText(string(p.State)))
+	return s + fmt.Sprintf("; run %s of %s, plan %s, assay %s).", v.res.Run.ID, day(v.res.Run.StartedUS), short(v.res.Run.PlanSHA256, 12), v.res.Run.Program.Version)
+}
+
+// perUser is System TPS / concurrency, or the mean stream's speed where the point has no concurrency.
+func perUser(p result.Point) *float64 {
+	if p.Metrics == nil {
+		return nil
+	}
+	if p.Metrics.TPSPerUser != nil {
+		return p.Metrics.TPSPerUser
+	}
+	return p.Metrics.TPSPerUserTPOT
+}
