@@ -71,11 +71,7 @@ func parseKey(b []byte) (ed25519.PrivateKey, error) {
 
 // createKey writes a new key under a temporary name and links it to its own: the first one to do so wins.
 func createKey(path string) (err error) {
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	text, err := newKey()
 	if err != nil {
 		return err
 	}
@@ -84,9 +80,18 @@ func createKey(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
-	err = pem.Encode(f, &pem.Block{Type: pemType, Bytes: der})
+	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Link(f.Name(), path)
+}
+
+func newKey() ([]byte, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	return pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: der}), err
 }

@@ -83,17 +83,25 @@ func decodeManifest(b []byte) (Manifest, error) {
 	if len(m.Files) == 0 || m.Files[0].Path != result.FileName {
 		return Manifest{}, fmt.Errorf("the first file is not %s", result.FileName)
 	}
-	for i, f := range m.Files {
-		switch {
-		case !fs.ValidPath(f.Path) || f.Path == "." || f.Path == manifestName || f.Path == signatureName:
-			return Manifest{}, fmt.Errorf("%q cannot be the path of a file", f.Path)
-		case f.Bytes < 0 || len(f.SHA256) != 2*sha256.Size:
-			return Manifest{}, fmt.Errorf("size or hash of %q is malformed", f.Path)
-		case i > 1 && f.Path <= m.Files[i-1].Path, i > 0 && f.Path == result.FileName:
-			return Manifest{}, fmt.Errorf("%q stands at a wrong place", f.Path)
+	for i := range m.Files {
+		if err := m.checkFile(i); err != nil {
+			return Manifest{}, err
 		}
 	}
 	return m, nil
+}
+
+func (m Manifest) checkFile(i int) error {
+	f := m.Files[i]
+	switch {
+	case !fs.ValidPath(f.Path) || f.Path == "." || f.Path == manifestName || f.Path == signatureName:
+		return fmt.Errorf("%q cannot be the path of a file", f.Path)
+	case f.Bytes < 0 || len(f.SHA256) != 2*sha256.Size:
+		return fmt.Errorf("size or hash of %q is malformed", f.Path)
+	case i > 1 && f.Path <= m.Files[i-1].Path, i > 0 && f.Path == result.FileName:
+		return fmt.Errorf("%q stands at a wrong place", f.Path)
+	}
+	return nil
 }
 
 // isName tells whether s can be one component of a path.

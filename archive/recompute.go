@@ -178,12 +178,7 @@ func (n *run) coverLine() Line {
 		}
 		told[p.ID] = true
 	}
-	var missing []string
-	for _, p := range n.plan.Points() {
-		if !told[p.ID] {
-			missing = append(missing, p.ID)
-		}
-	}
+	missing := n.unmeasured(told)
 	switch {
 	case len(missing) == 0:
 		return Line{"points", OK, fmt.Sprintf("all %d of the plan are in the result", len(told))}
@@ -191,6 +186,17 @@ func (n *run) coverLine() Line {
 		return Line{"points", Fail, "missing in the result of a finished run: " + strings.Join(missing, ", ")}
 	}
 	return Line{"points", None, "the run is " + string(n.result.Run.State) + ", not measured: " + strings.Join(missing, ", ")}
+}
+
+// unmeasured names the plan's points that are not told.
+func (n *run) unmeasured(told map[string]bool) []string {
+	var ids []string
+	for _, p := range n.plan.Points() {
+		if !told[p.ID] {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
 }
 
 func (p *point) line(told result.Point) Line {

@@ -172,6 +172,10 @@ func (v *verifier) readHead(t *tar.Reader) error {
 	for _, f := range v.manifest.Files {
 		v.left[f.Path] = f
 	}
+	return v.readSignature(t, manifest)
+}
+
+func (v *verifier) readSignature(t *tar.Reader, manifest []byte) error {
 	document, err := v.readDocument(t, signatureName)
 	if err != nil {
 		return err
@@ -268,13 +272,7 @@ func (v *verifier) useResult(in io.Reader) {
 
 // conclude adds what can be said only at the end.
 func (v *verifier) conclude() {
-	var missing []string
-	for _, f := range v.manifest.Files {
-		if _, left := v.left[f.Path]; left {
-			missing = append(missing, f.Path)
-		}
-	}
-	if len(missing) > 0 {
+	if missing := v.missing(); len(missing) > 0 {
 		v.add(Fail, "files", "missing: %s", strings.Join(first(missing), ", "))
 	}
 	if v.files > 0 && v.files == len(v.manifest.Files) {
@@ -285,4 +283,15 @@ func (v *verifier) conclude() {
 		return
 	}
 	v.report.Lines = append(v.report.Lines, v.run.lines()...)
+}
+
+// missing names the files of the manifest that did not come.
+func (v *verifier) missing() []string {
+	var paths []string
+	for _, f := range v.manifest.Files {
+		if _, left := v.left[f.Path]; left {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
 }
