@@ -82,6 +82,17 @@ type Files map[string]string
 // Image makes a one-layer image whose entry point is a program of it.
 func Image(t testing.TB, files Files, entrypoint ...string) v1.Image {
 	t.Helper()
+	return assemble(t, files, runtime.GOARCH, entrypoint)
+}
+
+// ForeignImage is an empty image for a machine that the tests do not run on.
+func ForeignImage(t testing.TB) v1.Image {
+	t.Helper()
+	return assemble(t, nil, "s390x", []string{"/none"})
+}
+
+func assemble(t testing.TB, files Files, arch string, entrypoint []string) v1.Image {
+	t.Helper()
 	b := layer(t, files)
 	l, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil })
 	if err != nil {
@@ -96,7 +107,7 @@ func Image(t testing.TB, files Files, entrypoint ...string) v1.Image {
 		t.Fatal(err)
 	}
 	cf = cf.DeepCopy()
-	cf.OS, cf.Architecture, cf.Config = "linux", runtime.GOARCH, v1.Config{Entrypoint: entrypoint}
+	cf.OS, cf.Architecture, cf.Config = "linux", arch, v1.Config{Entrypoint: entrypoint}
 	if img, err = mutate.ConfigFile(img, cf); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +152,13 @@ func Build(t testing.TB, pkg string) string {
 		t.Fatalf("build %s: %v\n%s", pkg, err, b)
 	}
 	return out
+}
+
+// HelloImage is a tiny server that behaves like an engine named hello, by digest, in a registry of the test's own.
+func HelloImage(t testing.TB) (ref string) {
+	t.Helper()
+	img := Image(t, Files{"/hello": Build(t, "assay/containers/imagetest/hello")}, "/hello")
+	return Push(t, Registry(t), "assay/hello", img)
 }
 
 // LlamaServer is the static llama.cpp server of the cache; ASSAY_LLAMA_SERVER names another.
