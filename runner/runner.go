@@ -44,6 +44,8 @@ type Measurement struct {
 	Refused []string // optional body fields the server refused and that were dropped
 	Dataset string   // SHA-256 of the data that was read
 	Notes   []string // bad dataset lines and other things a reader should know
+	Stopped string   // why issue ended before the plan said; "" when it did not
+	Waiting float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
 }
 
 // Client measures one point. It returns an error only when it could not measure at all; failed requests are in the recording.

@@ -40,8 +40,8 @@ type run struct {
 // Gaps up to countedUS of events with up to countedTokens tokens are counted in tables instead of kept: gaps are whole
 // microseconds, so nothing is lost, and millions of them need no sorting.
 const (
-	countedUS     = 1 << 18
-	countedTokens = 16
+	countedUS     = 1 << 16
+	countedTokens = 8
 )
 
 // tally collects samples. The zero value is ready.

@@ -1,0 +1,26 @@
+package runner
+
+import (
+	"strings"
+
+	"assay/fault"
+)
+
+// Clients lists the clients a plan can name.
+func Clients() []Client {
+	return []Client{
+		native{},
+	}
+}
+
+// ClientNamed finds the client of a kind.
+func ClientNamed(kind string) (Client, error) {
+	var known []string
+	for _, c := range Clients() {
+		if c.Name() == kind {
+			return c, nil
+		}
+		known = append(known, c.Name())
+	}
+	return nil, fault.New(fault.Plan, "client_unknown", "write one of "+strings.Join(known, ", "), "client.kind %q is not known", kind)
+}

@@ -1,0 +1,115 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/runner/dataset"
+)
+
+// Optional body fields, as Omit and Result.Refused name them. A server that refuses one is asked again without it.
+const (
+	fieldContinuous = "stream_options.continuous_usage_stats"
+	fieldMinTokens  = "min_tokens"
+	fieldIgnoreEOS  = "ignore_eos"
+	fieldOptions    = "stream_options"
+)
+
+// optional lists the optional fields of a request in a dialect.
+func (q Request) optional() []string {
+	var fields []string
+	switch q.Dialect {
+	case "vllm", "sglang", "sim":
+		fields = append(fields, fieldContinuous)
+		if q.IgnoreEOS {
+			fields = append(fields, fieldMinTokens)
+		}
+	case "llamacpp": // ignores both
+	default: // unknown servers: often vLLM behind an address
+		fields = append(fields, fieldContinuous)
+	}
+	if q.IgnoreEOS {
+		fields = append(fields, fieldIgnoreEOS)
+	}
+	return append(fields, fieldOptions)
+}
+
+// sends says whether an optional field stands in the body.
+func (q Request) sends(field string) bool {
+	return slices.Contains(q.optional(), field) && !slices.Contains(q.Omit, field)
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+	Continuous   bool `json:"continuous_usage_stats,omitempty"`
+}
+
+// wire is the body. What comes before the prompt has a fixed form, so that its place can be found again.
+type wire struct {
+	Model       string            `json:"model"`
+	Messages    []dataset.Message `json:"messages,omitempty"`
+	Prompt      *string           `json:"prompt,omitempty"`
+	MaxTokens   int               `json:"max_tokens"`
+	MinTokens   int               `json:"min_tokens,omitempty"`
+	IgnoreEOS   bool              `json:"ignore_eos,omitempty"`
+	Temperature *float64          `json:"temperature,omitempty"`
+	TopP        *float64          `json:"top_p,omitempty"`
+	Seed        *int64            `json:"seed,omitempty"`
+	Stream      bool              `json:"stream"`
+	Options     *streamOptions    `json:"stream_options,omitempty"`
+}
+
+// body is an encoded request: the prompt's text begins at salt, where a salt can be put in.
+type body struct {
+	bytes []byte
+	salt  int
+}
+
+// encode makes the body that asks for the next message after messages.
+func (q Request) encode(messages []dataset.Message, maxTokens int) (body, error) {
+	w := wire{Model: q.Model, MaxTokens: q.MaxTokens, Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed, Stream: true}
+	if maxTokens > 0 {
+		w.MaxTokens = maxTokens
+	}
+	w.IgnoreEOS = q.IgnoreEOS && q.sends(fieldIgnoreEOS)
+	if q.sends(fieldMinTokens) {
+		w.MinTokens = w.MaxTokens
+	}
+	if q.sends(fieldOptions) {
+		w.Options = &streamOptions{IncludeUsage: true, Continuous: q.sends(fieldContinuous)}
+	}
+	key := `"content":"`
+	if q.Endpoint == "completions" {
+		text := flatten(messages)
+		w.Prompt, key = &text, `"prompt":"`
+	} else {
+		w.Messages = messages
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(w); err != nil {
+		return body{}, fmt.Errorf("encode a request: %w", err)
+	}
+	b := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	at := bytes.Index(b, []byte(key)) // inside a string its quotes would be escaped
+	if at < 0 {
+		return body{}, fmt.Errorf("encode a request: it has no message")
+	}
+	return body{bytes: b, salt: at + len(key)}, nil
+}
+
+// flatten makes one text of a conversation for the completions endpoint.
+func flatten(messages []dataset.Message) string {
+	if len(messages) == 1 {
+		return messages[0].Content
+	}
+	texts := make([]string, len(messages))
+	for i, m := range messages {
+		texts[i] = m.Content
+	}
+	return strings.Join(texts, "\n\n")
+}

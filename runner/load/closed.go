@@ -1,0 +1,164 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// closed keeps its slots busy: each holds a conversation, sends turn after turn, and takes the next at once.
+type closed struct {
+	*load
+	want  Closed
+	begun int64
+
+	mu     sync.Mutex
+	warm   int    // warm-up requests issued
+	issued int    // requests issued in the window
+	filled int    // slots that count as busy
+	pauses []Span // slots waiting
+	end    *time.Timer
+}
+
+func newClosed(l *load, want Closed) *closed {
+	if n := want.Requests; n > 0 && n < want.Concurrency && want.MinDuration == 0 && want.WarmupRequests == 0 && want.WarmupDuration == 0 {
+		l.note("%d requests cannot keep %d slots busy", n, want.Concurrency)
+		want.Concurrency = n
+	}
+	return &closed{load: l, want: want}
+}
+
+func (c *closed) wanted() (int, time.Duration) {
+	if c.want.Requests > 0 && c.want.Duration == 0 && c.want.MinDuration == 0 {
+		return c.want.Requests, 0
+	}
+	return c.want.Requests, max(c.want.Duration, c.want.MinDuration)
+}
+
+// issue starts all slots at one instant and waits for their ends.
+func (c *closed) issue(ctx context.Context, feed *feeder) {
+	slots := make([]*slot, c.want.Concurrency)
+	for i := range slots {
+		slots[i] = &slot{closed: c, send: c.newSender()}
+	}
+	c.begun = c.cfg.Clock.Now()
+	if c.want.Streaming && c.want.ReadyLimit > 0 {
+		late := time.AfterFunc(c.want.ReadyLimit, c.openLate)
+		defer late.Stop()
+	}
+	c.start()
+	var running sync.WaitGroup
+	for _, s := range slots {
+		running.Go(func() { s.run(ctx, feed) })
+	}
+	running.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end != nil {
+		c.end.Stop()
+	}
+}
+
+// start opens the window at once when nothing comes before it: every slot is busy from its start.
+func (c *closed) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.want.WarmupRequests == 0 && c.want.WarmupDuration == 0 && !c.want.Streaming {
+		c.openAt(c.begun)
+	}
+}
+
+// openAt opens the window and sets its end when that is known.
+func (c *closed) openAt(us int64) {
+	c.open(us)
+	if d := c.want.Duration; d > 0 {
+		end := us + d.Microseconds()
+		wait := time.Duration(end-c.cfg.Clock.Now()) * time.Microsecond
+		c.end = time.AfterFunc(wait, func() { c.stop(end, "") })
+	}
+}
+
+func (c *closed) openLate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.filled < c.want.Concurrency {
+		c.note("only %d of %d streams had a token after %s; the window opened all the same", c.filled, c.want.Concurrency, c.want.ReadyLimit)
+		c.filled = c.want.Concurrency
+		c.openAt(c.cfg.Clock.Now())
+	}
+}
+
+// ticket allows one more request. It decides whether that is of the warm-up, and opens and ends the window.
+func (c *closed) ticket(s *slot) (warmup, ok bool) {
+	now := c.cfg.Clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.stopped:
+		return false, false
+	default:
+	}
+	if c.warm < c.want.WarmupRequests || now-c.begun < c.want.WarmupDuration.Microseconds() {
+		c.warm++
+		return true, true
+	}
+	if !c.want.Streaming {
+		c.fill(s, now)
+	}
+	select {
+	case <-c.opened:
+	default:
+		return false, true
+	}
+	if c.enough(now) {
+		c.stop(now, "")
+		return false, false
+	}
+	c.issued++
+	return false, true
+}
+
+// fill counts a slot as busy; the window opens with the last one.
+func (c *closed) fill(s *slot, now int64) {
+	if s.filled {
+		return
+	}
+	s.filled = true
+	if c.filled++; c.filled == c.want.Concurrency {
+		c.openAt(now)
+	}
+}
+
+// streaming is told by a slot's first measured token.
+func (c *closed) streaming(s *slot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fill(s, c.cfg.Clock.Now())
+}
+
+func (c *closed) enough(now int64) bool {
+	c.load.mu.Lock()
+	start := c.window.StartUS
+	c.load.mu.Unlock()
+	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-start >= c.want.MinDuration.Microseconds()
+}
+
+// paused notes that a slot had nothing in flight.
+func (c *closed) paused(fromUS, toUS int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pauses = append(c.pauses, Span{fromUS, toUS})
+}
+
+func (c *closed) waited(w Span) float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var sum int64
+	for _, p := range c.pauses {
+		sum += max(0, min(p.EndUS, w.EndUS)-max(p.StartUS, w.StartUS))
+	}
+	if w.EndUS <= w.StartUS {
+		return 0
+	}
+	return float64(sum) / float64(w.EndUS-w.StartUS)
+}

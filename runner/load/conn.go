@@ -1,0 +1,96 @@
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+)
+
+// reader reads bytes and says when they arrived, on the recording's clock.
+type reader interface {
+	read(b []byte) (n int, atUS int64, err error)
+	kernel() bool // the stamps so far are the kernel's
+}
+
+// conn is one connection to the target.
+type conn struct {
+	net.Conn
+	reader
+	buf      []byte        // receive buffer
+	idle     time.Duration // longest time it may lie unused
+	returned time.Time     // when it was given back
+}
+
+// userReader stamps in user space, as soon as a read returns.
+type userReader struct {
+	net.Conn
+	clock *Clock
+}
+
+func (r userReader) read(b []byte) (int, int64, error) {
+	n, err := r.Conn.Read(b)
+	return n, r.clock.Now(), err
+}
+
+func (r userReader) kernel() bool { return false }
+
+const (
+	receiveBuffer = 4 << 10
+	dialTimeout   = 30 * time.Second
+	dialsAtOnce   = 256 // more at once overflow the backlog of common servers
+)
+
+// dialer opens connections to one target.
+type dialer struct {
+	target Target
+	clock  *Clock
+	slots  chan struct{}
+	tls    *tls.Config
+}
+
+func newDialer(t Target, clock *Clock) *dialer {
+	d := &dialer{target: t, clock: clock, slots: make(chan struct{}, dialsAtOnce)}
+	if t.TLS {
+		d.tls = &tls.Config{ServerName: t.serverName(), NextProtos: []string{"http/1.1"}, InsecureSkipVerify: t.Insecure}
+	}
+	return d
+}
+
+// dial opens a connection and tells how long that took; the wait for a turn to dial is not in it.
+func (d *dialer) dial(ctx context.Context) (*conn, int64, error) {
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	from := d.clock.Now()
+	c, err := d.open(ctx)
+	return c, d.clock.Now() - from, err
+}
+
+func (d *dialer) open(ctx context.Context) (*conn, error) {
+	plain := net.Dialer{Timeout: dialTimeout}
+	if d.target.Network == "tcp" && !d.target.TLS {
+		plain.Control = askStamps
+	}
+	raw, err := plain.DialContext(ctx, d.target.Network, d.target.Address)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: raw, buf: make([]byte, receiveBuffer)}
+	if d.target.TLS {
+		secure := tls.Client(raw, d.tls)
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		if err := secure.HandshakeContext(ctx); err != nil {
+			raw.Close()
+			return nil, fmt.Errorf("TLS handshake: %w", err)
+		}
+		c.Conn = secure
+	}
+	c.reader = stampedReader(c.Conn, d.clock)
+	return c, nil
+}

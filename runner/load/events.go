@@ -1,0 +1,120 @@
+package load
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// event takes one server-sent event. A token event is one that brings text, or grows a continuous usage.
+func (x *exchange) event(name, data []byte) {
+	s, c := &x.seen, &x.chunk
+	if string(data) == "[DONE]" {
+		s.done = true
+		return
+	}
+	parseChunk(data, c)
+	if string(name) == "error" && c.failure == nil {
+		c.failure = data
+	}
+	switch {
+	case c.failure != nil:
+		s.fail(c.failure)
+		return
+	case !c.valid:
+		s.undecodable(data)
+		return
+	}
+	if s.id == "" && c.id != nil {
+		s.id = string(c.id)
+	}
+	if c.finish != nil {
+		s.finish = string(c.finish)
+	}
+	x.tokenEvent(c)
+	s.count(c)
+}
+
+// fail keeps the first error of a stream.
+func (s *sight) fail(raw []byte) {
+	if s.failure == "" {
+		s.failure = message(raw)
+	}
+}
+
+func (s *sight) undecodable(data []byte) {
+	if s.broken == "" {
+		s.broken = "an event is not a JSON object: " + string(data[:min(len(data), errorBytes)])
+	}
+}
+
+// tokenEvent notes a token event. Usage counts as continuous when the stream's first token event, or an event before it
+// that is not the last, brings one; a usage beside the finish reason alone is the final one.
+func (x *exchange) tokenEvent(c *chunk) {
+	s := &x.seen
+	if c.usage && c.choices > 0 && len(x.marks) == 0 && (c.finish == nil || c.text()) {
+		s.continuous = true
+	}
+	grown := s.continuous && c.usage && c.choices > 0 && c.output > s.output
+	s.ids += max(c.tokenIDs, 0)
+	if !c.text() && !grown {
+		return
+	}
+	if c.answer && s.answer < 0 {
+		s.answer = len(x.marks)
+	}
+	if len(x.marks) == 0 && s.call.onToken != nil {
+		s.call.onToken()
+	}
+	x.marks = append(x.marks, newMark(s.readUS, c, s.ids))
+	x.tokens.Add(1)
+	s.ids = 0
+	if s.inRead++; s.inRead > 1 {
+		s.shared++
+	}
+	if s.call.wantReply {
+		x.reply = append(x.reply, c.content...)
+	}
+}
+
+// count keeps the largest usage told.
+func (s *sight) count(c *chunk) {
+	if !c.usage {
+		return
+	}
+	s.usage = true
+	s.output = max(s.output, c.output)
+	s.input = max(s.input, c.input)
+	s.cached = max(s.cached, c.cached)
+}
+
+// replyText is the answer's text. Its pieces were kept escaped: joined, they are the inside of one JSON string.
+func (x *exchange) replyText() string {
+	if len(x.reply) == 0 {
+		return ""
+	}
+	var text string
+	if err := json.Unmarshal([]byte(`"`+string(x.reply)+`"`), &text); err != nil {
+		return string(x.reply)
+	}
+	return text
+}
+
+// message finds the sentence in an error object; what has none is shown as it came.
+func message(raw []byte) string {
+	var outer struct {
+		Message string          `json:"message"`
+		Error   json.RawMessage `json:"error"`
+	}
+	var text string
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		return text
+	case json.Unmarshal(raw, &outer) != nil:
+		return strings.TrimSpace(string(raw))
+	case outer.Message != "":
+		return outer.Message
+	case len(outer.Error) > 0:
+		return message(outer.Error)
+	}
+	return string(raw)
+}

@@ -1,0 +1,318 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"assay/runner/record"
+)
+
+// call is one request that is ready to be sent.
+type call struct {
+	index      int
+	warmup     bool
+	session    string
+	turn       int
+	body       body
+	salt       string
+	intendedUS int64
+	dueUS      int64  // when nothing but the client itself kept it from being sent
+	wantReply  bool   // keep the answer's text for the next turn
+	onToken    func() // called at the first token event; may be nil
+}
+
+// sender sends a call and waits for its end. reply is the answer's text when the call wanted it.
+type sender func(ctx context.Context, c *call) (r record.Request, reply string)
+
+const (
+	afterDone  = 100 * time.Millisecond // wait for the body's end once [DONE] was seen
+	errorBytes = 500
+)
+
+// exchange sends requests one after another and reads their streams. Its buffers are used again and again; it belongs
+// to one goroutine.
+type exchange struct {
+	*client
+	tokens atomic.Int64 // token events so far, for the live view
+
+	conn  *conn
+	resp  response
+	sse   sse
+	chunk chunk
+	seen  sight
+	marks []mark
+	reply []byte
+	text  []byte // beginning of a body that is no event stream
+}
+
+// sight is what was seen of the current response.
+type sight struct {
+	call       *call
+	sentUS     int64
+	readUS     int64 // arrival of the bytes being parsed
+	inRead     int   // token events in them
+	firstUS    int64
+	bytes      int64
+	shared     int
+	done       bool // [DONE]
+	broken     string
+	failure    string
+	id, finish string
+	usage      bool
+	output     int64
+	input      int64
+	cached     int64
+	continuous bool
+	ids        int // of text-less events, carried to the next token event
+	answer     int
+}
+
+func newExchange(c *client) *exchange {
+	x := &exchange{client: c}
+	x.resp.body = x.body
+	x.sse.emit = x.event
+	return x
+}
+
+// do is a sender.
+func (x *exchange) do(ctx context.Context, c *call) (record.Request, string) {
+	r := blank(c)
+	x.begin(c)
+	end := x.connectAndSend(ctx, c, &r)
+	if x.conn != nil {
+		if end == nil {
+			end = x.receive(ctx)
+		}
+		x.release(end)
+	}
+	x.fill(ctx, &r, end)
+	return r, x.replyText()
+}
+
+// blank is a request of which nothing is known yet.
+func blank(c *call) record.Request {
+	return record.Request{
+		Index: c.index, Warmup: c.warmup, Session: c.session, Turn: c.turn, IntendedUS: c.intendedUS,
+		SentUS: record.Never, ConnectUS: record.Never, FirstByteUS: record.Never, DoneUS: record.Never,
+		RetryAfterUS: record.Never, InputTokens: record.Never, OutputTokens: record.Never, CachedTokens: record.Never, FirstAnswer: -1,
+	}
+}
+
+func (x *exchange) begin(c *call) {
+	x.resp.reset()
+	x.sse.reset()
+	x.marks, x.reply, x.text = x.marks[:0], x.reply[:0], x.text[:0]
+	x.seen = sight{call: c, firstUS: record.Never, input: record.Never, cached: record.Never, answer: -1}
+}
+
+// connectAndSend sends on an idle connection, or on a new one when there is none. Only when an idle one turns out to be
+// closed before a byte of the request went out, the request is sent once more.
+func (x *exchange) connectAndSend(ctx context.Context, c *call, r *record.Request) error {
+	message := x.message(c)
+	if x.conn = x.pool.take(); x.conn != nil {
+		n, err := x.send(ctx, message, r)
+		if err == nil || n > 0 || stopped(err) {
+			return answerable(n, err)
+		}
+		x.conn.Close()
+		r.Retries++
+	}
+	var took int64
+	var err error
+	if x.conn, took, err = x.dialer.dial(ctx); err != nil {
+		x.conn = nil
+		return &dialError{err}
+	}
+	r.ConnectUS = took
+	return answerable(x.send(ctx, message, r))
+}
+
+// answerable hides a failure to send the whole request: a server may refuse a long one before it has read it all, and
+// its answer then says why.
+func answerable(n int, err error) error {
+	if n > 0 && !stopped(err) {
+		return nil
+	}
+	return err
+}
+
+func (x *exchange) send(ctx context.Context, message []byte, r *record.Request) (int, error) {
+	release := context.AfterFunc(ctx, x.interrupt(x.conn))
+	defer release()
+	x.seen.sentUS = x.clock.Now()
+	x.seen.readUS = x.seen.sentUS
+	r.SentUS = x.seen.sentUS
+	if err := x.arm(ctx); err != nil {
+		return 0, err
+	}
+	n, err := x.conn.Write(message)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = x.expired(ctx)
+	}
+	return n, err
+}
+
+// interrupt wakes whoever reads or writes the connection.
+func (x *exchange) interrupt(c *conn) func() {
+	return func() { _ = c.SetDeadline(time.Unix(1, 0)) }
+}
+
+// arm sets the deadline to the nearer of the stall limit and the time limit. An interrupt that came before is seen here,
+// one that comes after replaces the deadline.
+func (x *exchange) arm(ctx context.Context) error {
+	wait := time.Duration(1<<62 - 1)
+	now := x.clock.Now()
+	if x.stall > 0 {
+		wait = x.stall - us(now-x.seen.readUS)
+	}
+	if x.timeout > 0 {
+		wait = min(wait, x.timeout-us(now-x.seen.sentUS))
+	}
+	if x.seen.done {
+		wait = min(wait, afterDone)
+	}
+	deadline := time.Time{}
+	if wait < 1<<62-1 {
+		deadline = time.Now().Add(wait)
+	}
+	if err := x.conn.SetDeadline(deadline); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func us(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// receive reads until the response ends. It gives nil for a response that is complete, or complete but for its framing
+// after [DONE].
+func (x *exchange) receive(ctx context.Context) error {
+	release := context.AfterFunc(ctx, x.interrupt(x.conn))
+	defer release()
+	if err := x.arm(ctx); err != nil {
+		return err
+	}
+	armed := false // the shorter limit after [DONE] is set
+	for x.resp.state != ended {
+		if x.seen.done && !armed {
+			if armed = true; x.arm(ctx) != nil {
+				return ctx.Err()
+			}
+		}
+		n, at, err := x.conn.read(x.conn.buf)
+		if n > 0 {
+			if err := x.take(x.conn.buf[:n], at); err != nil {
+				return err
+			}
+			continue
+		}
+		if again, end := x.failed(ctx, err); !again {
+			return end
+		}
+	}
+	return nil
+}
+
+// take parses bytes that arrived at an instant.
+func (x *exchange) take(b []byte, atUS int64) error {
+	if x.seen.bytes == 0 {
+		x.seen.firstUS = atUS
+	}
+	x.seen.bytes += int64(len(b))
+	x.seen.readUS, x.seen.inRead = atUS, 0
+	return x.resp.feed(b)
+}
+
+// failed judges a read that brought nothing: again when a deadline was only a reminder to look at the limits.
+func (x *exchange) failed(ctx context.Context, err error) (again bool, end error) {
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case errors.Is(err, io.EOF) && x.resp.state == inRest, x.seen.done:
+		x.resp.reusable = false
+		return false, nil
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return false, err
+	}
+	if end := x.expired(ctx); end != nil {
+		return false, end
+	}
+	end = x.arm(ctx)
+	return end == nil, end
+}
+
+// expired says which limit has passed; nil when none has.
+func (x *exchange) expired(ctx context.Context) error {
+	now := x.clock.Now()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case x.timeout > 0 && us(now-x.seen.sentUS) >= x.timeout:
+		return errTimeout
+	case x.stall > 0 && us(now-x.seen.readUS) >= x.stall:
+		return errStalled
+	}
+	return nil
+}
+
+// release gives the connection back when it is at a clean end, else closes it.
+func (x *exchange) release(end error) {
+	c := x.conn
+	x.conn = nil
+	if !c.kernel() {
+		x.userStamps.Store(true)
+	}
+	if end != nil || x.resp.state != ended || !x.resp.reusable || c.SetDeadline(time.Time{}) != nil {
+		c.Close()
+		return
+	}
+	c.idle = x.resp.idle
+	x.pool.give(c)
+}
+
+// body takes the bytes of the response's body.
+func (x *exchange) body(b []byte) {
+	if x.resp.status == 200 && x.resp.stream {
+		x.sse.feed(b)
+		return
+	}
+	if room := 4*errorBytes - len(x.text); room > 0 {
+		x.text = append(x.text, b[:min(room, len(b))]...)
+	}
+}
+
+// fill completes the record of a request that ended.
+func (x *exchange) fill(ctx context.Context, r *record.Request, end error) {
+	s := &x.seen
+	r.DoneUS = x.clock.Now()
+	if end == nil {
+		r.DoneUS = max(s.readUS, r.SentUS)
+	}
+	r.FirstByteUS, r.BytesIn, r.SharedReads = s.firstUS, s.bytes, s.shared
+	r.ID, r.FinishReason, r.Status = s.id, s.finish, x.resp.status
+	r.InputTokens, r.CachedTokens, r.FirstAnswer = s.input, s.cached, s.answer
+	if s.usage {
+		r.OutputTokens = s.output
+	}
+	r.Events, r.TokenSource = weigh(x.marks, r.OutputTokens, s.continuous)
+	if r.OutputTokens == record.Never && len(r.Events) > 0 {
+		r.OutputTokens = total(r.Events)
+	}
+	if x.resp.retry > 0 {
+		r.RetryAfterUS = x.resp.retry.Microseconds()
+	}
+	r.Outcome, r.Error = x.outcome(ctx, end)
+	r.Error = cut(r.Error)
+}
+
+// cut shortens a text to what a record keeps, at a whole character.
+func cut(s string) string {
+	if len(s) > errorBytes {
+		s = s[:errorBytes]
+	}
+	return strings.ToValidUTF8(s, "")
+}

@@ -1,0 +1,202 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"assay/runner/record"
+)
+
+// open sends each request at its scheduled instant, whatever became of the ones before. Requests above MaxConcurrency
+// wait in a queue, and their time there counts from the scheduled instant.
+type open struct {
+	*load
+	want    Open
+	working sync.WaitGroup
+	unsent  int // turns that need a reply
+
+	mu      sync.Mutex
+	busy    int
+	queue   []*call
+	senders []sender
+}
+
+func newOpen(l *load, want Open) *open { return &open{load: l, want: want} }
+
+func (o *open) wanted() (int, time.Duration) {
+	length := max(0, o.want.Duration-o.want.Warmup)
+	if length == 0 {
+		return o.want.Requests, 0
+	}
+	return 0, length
+}
+
+// waited is nothing in an open loop: it has no slots.
+func (o *open) waited(Span) float64 { return 0 }
+
+// issue follows the schedule, then waits for what is in flight.
+func (o *open) issue(ctx context.Context, feed *feeder) {
+	start := o.cfg.Clock.Now()
+	opening := time.AfterFunc(o.want.Warmup, func() { o.open(start + o.want.Warmup.Microseconds()) })
+	if o.want.Warmup == 0 {
+		o.open(start)
+	}
+	o.schedule(ctx, feed, start)
+	opening.Stop()
+	o.working.Wait()
+	o.drop()
+	if o.unsent > 0 {
+		o.note("%d turns were not sent: they need the server's reply to an earlier turn, and an open loop waits for none", o.unsent)
+	}
+}
+
+// schedule sends until requests or time are used up.
+func (o *open) schedule(ctx context.Context, feed *feeder, start int64) {
+	times, next := newArrivals(o.want), turns{open: o, feed: feed}
+	for n := 0; ; n++ {
+		at := times.next()
+		if d := o.want.Duration; d > 0 && at >= d {
+			o.until(start+d.Microseconds(), "")
+			return
+		}
+		due := start + at.Microseconds()
+		if o.want.Requests > 0 && n >= o.want.Requests {
+			o.until(due, "")
+			return
+		}
+		t := next.take()
+		if t == nil {
+			o.until(due, "the dataset ended")
+			return
+		}
+		if !o.sleep(due) {
+			return
+		}
+		c := o.call(t, due)
+		next.sent(t)
+		o.arrive(ctx, c)
+	}
+}
+
+// until ends issue at an instant.
+func (o *open) until(atUS int64, reason string) {
+	if o.sleep(atUS) {
+		o.stop(atUS, reason)
+	}
+}
+
+// sleep waits for an instant; false when issue stopped meanwhile.
+func (o *open) sleep(untilUS int64) bool {
+	timer := time.NewTimer(us(untilUS - o.cfg.Clock.Now()))
+	defer timer.Stop()
+	select {
+	case <-o.stopped:
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// arrive sends a call at once, or queues it when too many are in flight.
+func (o *open) arrive(ctx context.Context, c *call) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.want.MaxConcurrency > 0 && o.busy >= o.want.MaxConcurrency {
+		o.queue = append(o.queue, c)
+		return
+	}
+	o.busy++
+	o.working.Go(func() { o.work(ctx, c) })
+}
+
+// work sends a call and then what waits in the queue.
+func (o *open) work(ctx context.Context, c *call) {
+	send := o.borrow()
+	for c != nil {
+		o.load.send(ctx, send, c)
+		c = o.next(ctx)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.senders = append(o.senders, send)
+}
+
+func (o *open) borrow() sender {
+	o.mu.Lock()
+	if n := len(o.senders); n > 0 {
+		send := o.senders[n-1]
+		o.senders = o.senders[:n-1]
+		o.mu.Unlock()
+		return send
+	}
+	o.mu.Unlock()
+	return o.newSender()
+}
+
+// next takes a call from the queue; without one, or when the drain is over, the worker ends.
+func (o *open) next(ctx context.Context) *call {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 || ctx.Err() != nil {
+		o.busy--
+		return nil
+	}
+	c := o.queue[0]
+	o.queue[0] = nil
+	o.queue = o.queue[1:]
+	c.dueUS = max(c.dueUS, o.cfg.Clock.Now())
+	return c
+}
+
+// drop records what never got its turn.
+func (o *open) drop() {
+	o.mu.Lock()
+	queue := o.queue
+	o.queue = nil
+	o.mu.Unlock()
+	for _, c := range queue {
+		r := blank(c)
+		r.Outcome, r.Error = record.Dropped, "it waited for one of the requests in flight to end until the drain limit passed or the run ended"
+		r.DoneUS = o.cfg.Clock.Now()
+		o.tally.ended(r, c.dueUS)
+	}
+}
+
+// turns makes single requests of conversations: turns whose history is scripted, one after another.
+type turns struct {
+	open *open
+	feed *feeder
+	rest *talk
+}
+
+// take gives the next turn to send; nil when the data or issue has ended.
+func (t *turns) take() *talk {
+	if t.rest != nil {
+		return t.rest
+	}
+	select {
+	case <-t.open.stopped:
+		return nil
+	case talk := <-t.feed.out:
+		return talk
+	}
+}
+
+// sent moves on to the turn after.
+func (t *turns) sent(talk *talk) {
+	t.rest = nil
+	if talk.last() {
+		return
+	}
+	if talk.live() {
+		t.open.unsent += len(talk.turns) - 1 - talk.turn
+		return
+	}
+	talk.answered("")
+	if err := talk.advance(t.open.cfg.Request); err != nil {
+		t.open.note("%v", err)
+		return
+	}
+	t.rest = talk
+}

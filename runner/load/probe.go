@@ -1,0 +1,47 @@
+package load
+
+import (
+	"context"
+	"slices"
+
+	"assay/runner/dataset"
+	"assay/runner/record"
+)
+
+// probe asks once, with a request of one token, whether the server takes the optional body fields, and gives those it
+// refuses. Its requests are recorded as warm-up. Engines that are known to ignore unknown fields are not asked.
+func (l *load) probe(ctx context.Context) ([]string, error) {
+	if d := l.cfg.Request.Dialect; d == "llamacpp" || d == "sim" {
+		return nil, nil
+	}
+	send := l.newSender()
+	offered := slices.DeleteFunc(l.cfg.Request.optional(), func(f string) bool { return slices.Contains(l.cfg.Request.Omit, f) })
+	if ok, err := l.accepts(ctx, send, nil); ok || err != nil {
+		return nil, err
+	}
+	for _, f := range offered {
+		if ok, err := l.accepts(ctx, send, []string{f}); ok || err != nil {
+			return []string{f}, err
+		}
+	}
+	if ok, err := l.accepts(ctx, send, offered); !ok || err != nil {
+		return nil, err // the reason is another: the requests themselves will show it
+	}
+	return offered, nil
+}
+
+// accepts says whether the server takes a request without some fields; only 400 and 422 count as a refusal of fields.
+func (l *load) accepts(ctx context.Context, send sender, omit []string) (bool, error) {
+	q := l.cfg.Request
+	q.Omit = append(slices.Clone(q.Omit), omit...)
+	b, err := q.encode([]dataset.Message{{Role: "user", Content: "Hello"}}, 1)
+	if err != nil {
+		return false, err
+	}
+	now := l.cfg.Clock.Now()
+	r, _ := send(ctx, &call{index: int(l.tally.issued.Add(1) - 1), warmup: true, session: "probe", body: b, intendedUS: now, dueUS: now})
+	if err := l.tally.keep(r); err != nil {
+		return false, err
+	}
+	return r.Outcome != record.HTTPStatus || r.Status != 400 && r.Status != 422, nil
+}

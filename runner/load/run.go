@@ -1,0 +1,256 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"assay/fault"
+	"assay/runner/dataset"
+	"assay/runner/record"
+)
+
+const viewEvery = 500 * time.Millisecond
+
+// Run makes the load and hands every ended request to keep, one at a time. It returns an error when it could not
+// measure: limits of this machine, unreadable data, a request that could not be kept, or ctx's cause when that ended;
+// what was recorded until then is handed on all the same.
+func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.Request) error, report func(Progress)) (Result, error) {
+	if err := checkLimits(cfg.connections(), cfg.Target); err != nil {
+		return Result{}, err
+	}
+	c := newClient(cfg)
+	defer c.pool.close()
+	beside, stop := context.WithCancel(ctx)
+	defer stop()
+	go cfg.Clock.keep(beside)
+
+	l := newLoad(cfg, keep, report)
+	l.sender = func() (sender, func() int64) {
+		x := newExchange(c)
+		return x.do, x.tokens.Load
+	}
+	refused, err := l.probe(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	l.cfg.Request.Omit = append(l.cfg.Request.Omit, refused...)
+	res, err := l.run(ctx, src)
+	res.Refused = refused
+	res.Health.StampSource = cfg.Target.StampSource()
+	if c.userStamps.Load() {
+		res.Health.StampSource = "user"
+	}
+	return res, err
+}
+
+// connections is the number of connections the load may need at once; 0 when it has no bound.
+func (c Config) connections() int {
+	if c.Closed != nil {
+		return c.Closed.Concurrency
+	}
+	return c.Open.MaxConcurrency
+}
+
+// load is one load under way.
+type load struct {
+	cfg    Config
+	tally  *tally
+	report func(Progress)
+	sender func() (sender, func() int64) // makes a sender for one goroutine, with a count of its token events
+
+	mu      sync.Mutex
+	window  Span
+	opened  chan struct{}
+	stopped chan struct{}
+	isOpen  bool
+	isDone  bool
+	reason  string // why issue stopped before it was asked to
+	notes   []string
+	live    []func() int64
+	before  usage
+	after   usage
+	rss     int64
+}
+
+func newLoad(cfg Config, keep func(record.Request) error, report func(Progress)) *load {
+	return &load{
+		cfg: cfg, tally: newTally(cfg.Clock, keep), report: report,
+		opened: make(chan struct{}), stopped: make(chan struct{}),
+	}
+}
+
+// newSender makes a sender and has the live view count its tokens.
+func (l *load) newSender() sender {
+	send, tokens := l.sender()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.live = append(l.live, tokens)
+	return send
+}
+
+// open begins the window; only the first call counts.
+func (l *load) open(atUS int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isOpen || l.isDone {
+		return
+	}
+	l.isOpen = true
+	l.window.StartUS = atUS
+	l.before = usageNow(l.cfg.Clock)
+	l.tally.nextStage()
+	close(l.opened)
+}
+
+// stop ends issue and with it the window; only the first call counts. reason is "" when the load was asked to end here.
+func (l *load) stop(atUS int64, reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isDone {
+		return
+	}
+	l.isDone = true
+	l.reason = reason
+	if !l.isOpen {
+		l.window.StartUS = atUS
+	}
+	l.window.EndUS = max(atUS, l.window.StartUS)
+	l.after = usageNow(l.cfg.Clock)
+	l.rss = residentBytes()
+	close(l.stopped)
+}
+
+func (l *load) note(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+}
+
+// call makes the request of a talk's next turn, due at an instant.
+func (l *load) call(t *talk, dueUS int64) *call {
+	c := &call{index: int(l.tally.issued.Add(1) - 1), session: t.session, turn: t.turn, body: t.body, intendedUS: dueUS, dueUS: dueUS}
+	c.salt = l.cfg.Salt.of(c.index, c.session)
+	return c
+}
+
+// send sends a call and hands on its record.
+func (l *load) send(ctx context.Context, send sender, c *call) (record.Request, string) {
+	l.tally.inFlight.Add(1)
+	r, reply := send(ctx, c)
+	l.tally.inFlight.Add(-1)
+	l.tally.ended(r, c.dueUS)
+	return r, reply
+}
+
+// pacer is the closed or the open loop: issue runs until issue has stopped and every request it sent has ended.
+type pacer interface {
+	issue(ctx context.Context, feed *feeder)
+	wanted() (requests int, length time.Duration) // of the window; 0 when that is open
+	waited(w Span) float64                        // mean number of slots that waited inside the window
+}
+
+// run issues, awaits stragglers up to the drain limit, and sums up.
+func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
+	var p pacer
+	ahead := 64
+	if l.cfg.Closed != nil {
+		p, ahead = newClosed(l, *l.cfg.Closed), l.cfg.Closed.Concurrency
+	} else {
+		p = newOpen(l, *l.cfg.Open)
+	}
+	flow, cut := context.WithCancelCause(ctx)
+	defer cut(nil)
+	feed := newFeeder(l.cfg.Request, src, ahead)
+	read, done := make(chan struct{}), make(chan struct{})
+	reading, stopReading := context.WithCancel(ctx)
+	go func() {
+		defer close(read)
+		feed.run(reading)
+	}()
+	go func() {
+		defer close(done)
+		select {
+		case <-feed.ready:
+		case <-flow.Done():
+		}
+		p.issue(flow, feed)
+	}()
+	l.watch(flow, cut, p, done)
+	stopReading()
+	<-read // the source is ours no longer after this
+	return l.sum(ctx, p, feed)
+}
+
+// watch shows progress, ends the load when that is due, and returns when every request has ended.
+func (l *load) watch(ctx context.Context, cut context.CancelCauseFunc, p pacer, done <-chan struct{}) {
+	tick := time.NewTicker(viewEvery)
+	defer tick.Stop()
+	v := newView(l, p)
+	stopped, drained := l.stopped, (<-chan time.Time)(nil)
+	for {
+		select {
+		case <-done:
+			l.stop(l.cfg.Clock.Now(), "")
+			v.show()
+			return
+		case <-ctx.Done():
+			l.stop(l.cfg.Clock.Now(), "")
+			<-done
+			return
+		case <-stopped:
+			stopped = nil
+			drained = time.After(l.cfg.Drain)
+			v.show()
+		case <-drained:
+			cut(errDrained)
+		case <-tick.C:
+			l.check()
+			v.show()
+		}
+	}
+}
+
+// check ends a load that cannot come to anything.
+func (l *load) check() {
+	if err := l.tally.failure(); err != nil {
+		l.stop(l.cfg.Clock.Now(), "a request could not be recorded: "+err.Error())
+	}
+	if why := l.tally.hopeless(l.cfg.connections()); why != "" {
+		l.stop(l.cfg.Clock.Now(), "the server served no request for 10 s; the last one ended with "+why)
+	}
+}
+
+// sum makes the result of an ended load.
+func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
+	waiting := p.waited(l.window)
+	t := l.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	res := Result{Window: l.window, Health: t.health, Stopped: l.reason, Waiting: waiting, Notes: l.notes}
+	res.Issue = Span{StartUS: max(t.first, 0), EndUS: max(t.last, t.first, 0) + 1}
+	if c := l.cfg.Closed; c != nil && c.ToEnd {
+		res.Window.EndUS = max(res.Window.EndUS, res.Issue.EndUS)
+	}
+	if o := l.cfg.Open; o != nil {
+		res.Window.EndUS = max(res.Window.StartUS, res.Window.EndUS-o.Cooldown.Microseconds())
+	}
+	h := &res.Health
+	h.LagUS, h.RSSBytes = lagOf(t.lag), l.rss
+	if l.isOpen {
+		h.CPU, h.GCPause, h.ClockSteps = l.after.cpu-l.before.cpu, l.after.gc-l.before.gc, l.after.steps-l.before.steps
+	}
+	if t.skipped > 0 {
+		res.Notes = append(res.Notes, fmt.Sprintf("%d turns were not sent because an earlier turn of their conversation failed", t.skipped))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return res, context.Cause(ctx)
+	case t.err != nil:
+		return res, t.err
+	case feed.failed() != nil:
+		return res, fault.New(fault.Client, "dataset", "check the dataset's file", "the prompts could not be read: %w", feed.failed())
+	}
+	return res, nil
+}

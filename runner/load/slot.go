@@ -1,0 +1,135 @@
+package load
+
+import (
+	"context"
+	"time"
+
+	"assay/runner/record"
+)
+
+const (
+	firstBackoff = 100 * time.Millisecond // between the sending of a request that failed and the next one of its slot
+	lastBackoff  = 5 * time.Second        // doubled from failure to failure up to this
+	longestRetry = 5 * time.Minute        // a longer Retry-After is not believed
+)
+
+// slot is one of the closed loop's places.
+type slot struct {
+	*closed
+	send      sender
+	filled    bool
+	failures  int   // in a row
+	freeUS    int64 // when the last request ended, and then when the next one is due
+	notBefore int64 // when failures let it send again
+}
+
+// run takes conversations until issue stops.
+func (s *slot) run(ctx context.Context, feed *feeder) {
+	s.freeUS = s.begun
+	for {
+		select {
+		case <-s.stopped:
+			return
+		case t, ok := <-feed.out:
+			if !ok {
+				s.starved(feed)
+				return
+			}
+			if !s.converse(ctx, t) {
+				return
+			}
+		}
+	}
+}
+
+// starved ends issue when the data has ended; a slot that never had any is left out instead.
+func (s *slot) starved(feed *feeder) {
+	if feed.failed() != nil || s.freeUS != s.begun {
+		s.stop(s.cfg.Clock.Now(), "the dataset ended")
+	}
+}
+
+// converse sends the turns of a conversation; false when issue has stopped.
+func (s *slot) converse(ctx context.Context, t *talk) bool {
+	for {
+		if !s.rest(t) {
+			return false
+		}
+		r, reply, ok := s.turn(ctx, t)
+		if !ok {
+			return false
+		}
+		if t.last() {
+			return true
+		}
+		if r.Outcome != record.OK {
+			s.tally.skip(len(t.turns) - 1 - t.turn)
+			return true
+		}
+		t.answered(reply)
+		if err := t.advance(s.cfg.Request); err != nil {
+			s.note("%v", err)
+			return true
+		}
+	}
+}
+
+// rest waits as long as the turn's user does, and as long as failures ask for; false when issue stopped meanwhile.
+func (s *slot) rest(t *talk) bool {
+	var wait time.Duration
+	if t.turn > 0 {
+		wait = t.turns[t.turn].Wait
+	}
+	from := s.freeUS
+	until := max(from+wait.Microseconds(), s.notBefore)
+	s.freeUS = until
+	left := us(until - s.cfg.Clock.Now())
+	if left <= 0 {
+		return true
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	defer func() { s.paused(from, min(until, s.cfg.Clock.Now())) }()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.stopped:
+		return false
+	}
+}
+
+// turn sends one turn; ok is false when issue has stopped.
+func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply string, ok bool) {
+	warmup, ok := s.ticket(s)
+	if !ok {
+		return r, "", false
+	}
+	c := s.load.call(t, s.freeUS)
+	c.warmup, c.wantReply = warmup, t.live()
+	if s.want.Streaming && !warmup && !s.filled {
+		c.onToken = func() { s.streaming(s) }
+	}
+	r, reply = s.load.send(ctx, s.send, c)
+	s.freeUS = r.DoneUS
+	s.pace(r)
+	return r, reply, true
+}
+
+// pace keeps a slot whose requests fail from spinning, and follows the server's Retry-After.
+func (s *slot) pace(r record.Request) {
+	s.notBefore = 0
+	if r.Outcome == record.OK {
+		s.failures = 0
+		return
+	}
+	sent := r.SentUS
+	if sent == record.Never {
+		sent = r.IntendedUS
+	}
+	backoff := min(lastBackoff, firstBackoff<<min(s.failures, 10))
+	s.failures++
+	s.notBefore = sent + backoff.Microseconds()
+	if r.RetryAfterUS != record.Never {
+		s.notBefore = max(s.notBefore, r.DoneUS+min(r.RetryAfterUS, longestRetry.Microseconds()))
+	}
+}

@@ -1,0 +1,72 @@
+package load
+
+import (
+	"net"
+	"net/url"
+	"strings"
+
+	"assay/fault"
+)
+
+// Target is the server to send to, as ParseTarget read it.
+type Target struct {
+	Network  string // tcp | unix
+	Address  string // host:port or path of the socket
+	Host     string // of the Host header
+	Prefix   string // path before /v1/…; "" for most
+	TLS      bool
+	Insecure bool // do not check the server's certificate
+}
+
+// ParseTarget reads a base URL (http, https, or unix:///path/of/socket). A path that ends in /v1 or in an endpoint's
+// path is cut to what stands before /v1.
+func ParseTarget(base string) (Target, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return Target{}, badTarget(base, err.Error())
+	}
+	switch u.Scheme {
+	case "unix":
+		return Target{Network: "unix", Address: u.Path, Host: "localhost"}, nil
+	case "http", "https":
+	default:
+		return Target{}, badTarget(base, "its scheme is "+u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return Target{}, badTarget(base, "it names no host")
+	}
+	t := Target{Network: "tcp", Host: u.Host, TLS: u.Scheme == "https", Prefix: prefix(u.Path)}
+	port := u.Port()
+	if port == "" {
+		port = map[bool]string{false: "80", true: "443"}[t.TLS]
+	}
+	t.Address = net.JoinHostPort(u.Hostname(), port)
+	return t, nil
+}
+
+func badTarget(base, why string) error {
+	return fault.New(fault.Client, "bad_url", "write http://host:port, https://host:port or unix:///path", "cannot send requests to %q: %s", base, why)
+}
+
+func prefix(path string) string {
+	before, _, _ := strings.Cut(path+"/", "/v1/")
+	return strings.TrimRight(before, "/")
+}
+
+// serverName is the name the certificate must have.
+func (t Target) serverName() string {
+	host, _, err := net.SplitHostPort(t.Address)
+	if err != nil {
+		return t.Address
+	}
+	return host
+}
+
+// StampSource says which receive times connections to t will have: kernel for plain TCP where the system gives them,
+// else user.
+func (t Target) StampSource() string {
+	if t.Network == "tcp" && !t.TLS && kernelStamps() {
+		return "kernel"
+	}
+	return "user"
+}

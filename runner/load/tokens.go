@@ -1,0 +1,107 @@
+package load
+
+import (
+	"math"
+
+	"assay/runner/record"
+)
+
+// mark is a token event as the stream reader noted it, small because there is one for each token in flight.
+type mark struct {
+	atUS   int64
+	output int32 // usage so far; -1 when the event had none
+	ids    uint16
+	answer bool
+}
+
+func newMark(atUS int64, c *chunk, ids int) mark {
+	m := mark{atUS: atUS, output: -1, ids: uint16(min(ids, math.MaxUint16)), answer: c.answer}
+	if c.usage {
+		m.output = int32(min(c.output, math.MaxInt32))
+	}
+	return m
+}
+
+// weigh turns marks into events with tokens, and says where the counts come from: the growth of a continuous usage, else
+// the token ids, else an even share of the final usage, else one each. Where a usage is told, the sum equals it.
+func weigh(marks []mark, usage int64, continuous bool) ([]record.Event, string) {
+	if len(marks) == 0 {
+		return nil, ""
+	}
+	events := make([]record.Event, len(marks))
+	for i, m := range marks {
+		events[i].AtUS = m.atUS
+	}
+	switch {
+	case continuous:
+		grow(events, marks)
+		settle(events, usage)
+		return events, "usage"
+	case allHaveIDs(marks):
+		for i, m := range marks {
+			events[i].Tokens = int64(m.ids)
+		}
+		settle(events, usage)
+		return events, "ids"
+	case usage != record.Never:
+		share(events, usage)
+		return events, "estimated"
+	}
+	for i := range events {
+		events[i].Tokens = 1
+	}
+	return events, "events"
+}
+
+// grow gives each event the growth of the usage since the one before.
+func grow(events []record.Event, marks []mark) {
+	var seen int32
+	for i, m := range marks {
+		if m.output > seen {
+			events[i].Tokens = int64(m.output - seen)
+			seen = m.output
+		}
+	}
+}
+
+func allHaveIDs(marks []mark) bool {
+	for _, m := range marks {
+		if m.ids == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// share spreads a total evenly: the counts differ by one at most, the larger ones lie evenly among the others.
+func share(events []record.Event, total int64) {
+	n := int64(len(events))
+	for i := range events {
+		k := int64(i)
+		events[i].Tokens = (k+1)*total/n - k*total/n
+	}
+}
+
+// settle makes the sum equal the usage: what is missing came with the last event, what is too much is taken from the end.
+func settle(events []record.Event, usage int64) {
+	if usage == record.Never {
+		return
+	}
+	for _, e := range events {
+		usage -= e.Tokens
+	}
+	for i := len(events) - 1; i >= 0 && usage != 0; i-- {
+		change := max(usage, -events[i].Tokens)
+		events[i].Tokens += change
+		usage -= change
+	}
+}
+
+// total is the sum of the events' tokens.
+func total(events []record.Event) int64 {
+	var n int64
+	for _, e := range events {
+		n += e.Tokens
+	}
+	return n
+}

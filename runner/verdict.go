@@ -1,0 +1,144 @@
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/plan"
+	"assay/runner/metrics"
+)
+
+// The limits of a valid point (docs/verdicts.md).
+const (
+	maxLagMS         = 50   // p99 of the client's lag
+	maxLagShare      = 0.05 // median lag over median E2E latency: the share of its time a slot lies idle
+	maxFailedShare   = 0.01
+	maxCensoredShare = 0.01
+	minFilled        = 0.95 // requests in flight over the concurrency asked for
+	goodFilled       = 0.99 // below this the point is valid and says so
+)
+
+// States of a point that a verdict gives.
+const (
+	Valid    = "valid"
+	NotValid = "not_valid"
+)
+
+// finding is a reason, and whether it makes the point not valid.
+type finding struct {
+	Reason
+	fatal bool
+}
+
+// Verdict judges a point: the reasons that apply, each with its evidence, and not_valid when one of them is past its limit.
+func Verdict(p plan.Point, s metrics.Summary, m Measurement) (state string, reasons []Reason) {
+	state = Valid
+	for _, rule := range rules() {
+		f := rule(p, s, m)
+		if f == nil {
+			continue
+		}
+		if f.fatal {
+			state = NotValid
+		}
+		reasons = append(reasons, f.Reason)
+	}
+	return state, reasons
+}
+
+type rule func(plan.Point, metrics.Summary, Measurement) *finding
+
+// rules lists what is looked at, in the order of the reasons.
+func rules() []rule {
+	return []rule{windowEmpty, stoppedEarly, noRequests, failedRequests, censoredRequests, underfilled, clientBound, clockStep}
+}
+
+func found(fatal bool, code, text, evidence string, args ...any) *finding {
+	return &finding{Reason{code, text, fmt.Sprintf(evidence, args...)}, fatal}
+}
+
+func windowEmpty(_ plan.Point, s metrics.Summary, m Measurement) *finding {
+	if s.DurationS > 0 {
+		return nil
+	}
+	return found(true, "window_empty", "the measuring window never opened, or closed as it opened", "from %d to %d µs", m.Window.StartUS, m.Window.EndUS)
+}
+
+func stoppedEarly(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
+	if m.Stopped == "" {
+		return nil
+	}
+	return found(true, "stopped_early", "issue ended before the plan's end of the point", "%s", m.Stopped)
+}
+
+func noRequests(_ plan.Point, s metrics.Summary, _ Measurement) *finding {
+	if s.RequestsCompleted > 0 || s.SystemTPS != nil && *s.SystemTPS > 0 {
+		return nil
+	}
+	return found(true, "no_requests", "no request completed and no token came inside the window", "%d issued, %d failed", s.RequestsIssued, s.RequestsFailed)
+}
+
+func failedRequests(_ plan.Point, s metrics.Summary, _ Measurement) *finding {
+	if s.RequestsFailed == 0 {
+		return nil
+	}
+	var counts []string
+	for _, outcome := range slices.Sorted(maps.Keys(s.Outcomes)) {
+		if outcome != "ok" && outcome != "censored" {
+			counts = append(counts, fmt.Sprintf("%s %d", outcome, s.Outcomes[outcome]))
+		}
+	}
+	fatal := share(s.RequestsFailed, s.RequestsIssued) > maxFailedShare
+	return found(fatal, "errors", "requests failed", "%d of %d: %s", s.RequestsFailed, s.RequestsIssued, strings.Join(counts, ", "))
+}
+
+// censoredRequests is no fault in a decode cell, which is cut off at its end by design.
+func censoredRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
+	if s.Censored == 0 {
+		return nil
+	}
+	fatal := p.Phase != "decode" && share(s.Censored, s.RequestsIssued) > maxCensoredShare
+	return found(fatal, "censored", "requests were still running when the drain limit cut them off", "%d of %d", s.Censored, s.RequestsIssued)
+}
+
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
+
+func underfilled(p plan.Point, s metrics.Summary, m Measurement) *finding {
+	if p.Concurrency == 0 || s.ActiveMean == nil || p.Phase == "serve" {
+		return nil
+	}
+	filled := (*s.ActiveMean + m.Waiting) / float64(p.Concurrency)
+	if filled >= goodFilled {
+		return nil
+	}
+	return found(filled < minFilled, "underfilled", "fewer requests were in flight than asked for",
+		"%.2f on average and %.2f slots waiting, of %d", *s.ActiveMean, m.Waiting, p.Concurrency)
+}
+
+// clientBound says that the client itself was the bottleneck: it sent late.
+func clientBound(p plan.Point, s metrics.Summary, m Measurement) *finding {
+	lag := m.Client.LagUS
+	if lag.P99 > maxLagMS*1000 {
+		return found(true, "client_bound", "the client sent late", "lag p99 %.1f ms, the limit is %d ms", lag.P99/1000, maxLagMS)
+	}
+	if p.Phase == "serve" || s.E2EMS == nil || lag.P50 <= maxLagShare*s.E2EMS.P50*1000 {
+		return nil
+	}
+	return found(true, "client_bound", "the client left its slots idle",
+		"median lag %.2f ms is more than %.0f %% of the median E2E latency %.2f ms", lag.P50/1000, maxLagShare*100, s.E2EMS.P50)
+}
+
+// clockStep matters where receive times are on the system's clock.
+func clockStep(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
+	if m.Client.ClockSteps == 0 {
+		return nil
+	}
+	return found(m.Client.StampSource == "kernel", "clock_step", "the system's clock was set during the window", "%d steps of more than 1 ms", m.Client.ClockSteps)
+}
