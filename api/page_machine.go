@@ -94,7 +94,7 @@ func (g *factGroup) add(prefix, key string, raw json.RawMessage) error {
 		return nil
 	}
 	if raw[0] == '[' {
-		return g.addList(key, raw)
+		return g.addList(strings.TrimSpace(prefix+" "+label(key)), raw)
 	}
 	inner, err := members(raw)
 	if err != nil {
@@ -111,17 +111,17 @@ func (g *factGroup) add(prefix, key string, raw json.RawMessage) error {
 	return nil
 }
 
-func (g *factGroup) addList(key string, raw json.RawMessage) error {
+func (g *factGroup) addList(name string, raw json.RawMessage) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		return fmt.Errorf("read the list %s: %w", key, err)
+		return fmt.Errorf("read the list %s: %w", name, err)
 	}
 	if len(items) == 0 || items[0][0] != '{' {
-		g.Rows = append(g.Rows, factRow{Label: label(key), Value: plainList(raw), Known: true})
+		g.Rows = append(g.Rows, factRow{Label: name, Value: plainList(raw), Known: true})
 		return nil
 	}
 	for i, item := range items {
-		one := factGroup{Title: label(key) + " " + strconv.Itoa(i)}
+		one := factGroup{Title: name + " " + strconv.Itoa(i)}
 		if err := one.add("", one.Title, item); err != nil {
 			return err
 		}

@@ -302,23 +302,32 @@ func (f *fixture) endedRun() store.Run {
 	f.write(run.ID, "server.log", "one\ntwo\nthree\n")
 	f.write(run.ID, "router.log", "alpha\nbeta")
 	f.write(run.ID, "points/c1.rec", "\x00\x01binary")
-	f.move(run.ID, result.Done)
-	points, err := f.Store.Points(f.t.Context(), run.ID)
+	return f.complete(run.ID)
+}
+
+// complete moves a running run to done and writes its result.
+func (f *fixture) complete(id string) store.Run {
+	f.t.Helper()
+	f.move(id, result.Done)
+	run, err := f.Store.Run(f.t.Context(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	points, err := f.Store.Points(f.t.Context(), id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	doc := result.Result{
 		Schema: result.Schema, Plan: run.Plan, Points: points,
-		Run: result.Run{ID: run.ID, Name: run.Name, State: result.Done, Verdict: result.Valid, PlanSHA256: run.PlanSHA256, CreatedUS: run.CreatedUS},
+		Run: result.Run{
+			ID: id, Name: run.Name, State: result.Done, Verdict: result.Valid, PlanSHA256: run.PlanSHA256,
+			CreatedUS: run.CreatedUS, StartedUS: run.StartedUS, EndedUS: run.EndedUS,
+		},
 	}
-	if _, err := f.Store.SaveResult(f.t.Context(), run.ID, doc); err != nil {
+	if _, err := f.Store.SaveResult(f.t.Context(), id, doc); err != nil {
 		f.t.Fatal(err)
 	}
-	got, err := f.Store.Run(f.t.Context(), run.ID)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return got
+	return run
 }
 
 func (f *fixture) putPoint(run string, index, concurrency int, tps float64) result.Point {
