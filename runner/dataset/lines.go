@@ -9,7 +9,7 @@ import (
 )
 
 // lineLimit bounds the memory of one line; longer ones are bad.
-const lineLimit = 64 << 20
+const lineLimit = 16 << 20
 
 // lines reads a file line by line, without blank ones.
 type lines struct {
