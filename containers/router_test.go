@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,9 @@ func TestRouterSpecFaults(t *testing.T) {
 	}
 }
 
+// streamEvents is how many events a backend's stream has.
+const streamEvents = 8
+
 // backend is a server behind a router: it streams slowly, and says which one it is.
 func backend(name string) http.Handler {
 	mux := http.NewServeMux()
@@ -70,10 +74,10 @@ func backend(name string) http.Handler {
 	})
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		for i := range 3 {
+		for i := range streamEvents {
 			fmt.Fprintf(w, "data: %d\n\n", i)
 			_ = http.NewResponseController(w).Flush()
-			if i < 2 {
+			if i < streamEvents-1 {
 				select { // the client lets go on when it has read the event
 				case <-r.Context().Done():
 					return
@@ -209,7 +213,8 @@ func routerIsSticky(t *testing.T, r Instance) {
 	}
 }
 
-// routerStreams: an event arrives before the server sends the next one, which it only does when we say so.
+// routerStreams: an event arrives before the server sends the next one, which it only does when we say so, and no event is held back
+// as a rule. The median counts: HAProxy by default delays nearly all by 200 ms, a busy machine only some.
 func routerStreams(t *testing.T, r Instance, step stepper) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -222,18 +227,20 @@ func routerStreams(t *testing.T, r Instance, step stepper) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	for i := range 3 {
+	var waits []time.Duration
+	for i := range streamEvents {
 		want := fmt.Sprintf("data: %d\n\n", i)
 		got := make([]byte, len(want))
 		begun := time.Now()
 		if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
 			t.Fatalf("event %d: %q, %v", i, got, err)
 		}
-		if took := time.Since(begun); took > 150*time.Millisecond {
-			t.Logf("event %d took %s", i, took)
-		}
-		if i < 2 {
+		waits = append(waits, time.Since(begun))
+		if i < streamEvents-1 {
 			step.next <- struct{}{}
 		}
+	}
+	if slices.Sort(waits); waits[len(waits)/2] > 100*time.Millisecond {
+		t.Errorf("events took %s", waits)
 	}
 }
