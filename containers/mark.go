@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"assay/fault"
 )
 
 // mark says whose a process is. It stands in the environment, which children inherit, and beside the log file, because some
@@ -111,30 +113,38 @@ func signalMarked(m mark, sig syscall.Signal) ([]marked, error) {
 	return found, err
 }
 
-// endMarked ends the processes that m covers: gracefully, and after grace for certain.
+// endMarked ends the processes that m covers: gracefully, and after grace for certain. It gives their names.
 func endMarked(ctx context.Context, m mark, grace time.Duration) ([]string, error) {
 	found, err := signalMarked(m, syscall.SIGTERM)
-	if err != nil || len(found) == 0 {
-		return nil, err
+	if err != nil || len(found) == 0 || awaitEnd(ctx, m, grace) {
+		return describeMarked(found), err
 	}
+	if _, err := signalMarked(m, syscall.SIGKILL); err != nil {
+		return describeMarked(found), err
+	}
+	if !awaitEnd(context.WithoutCancel(ctx), m, grace) {
+		err = fault.New(fault.Server, "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed", "some of %v do not end even when killed", describeMarked(found))
+	}
+	return describeMarked(found), err
+}
+
+// awaitEnd waits until nothing that m covers is left; false when the time or ctx ends first. These are no children of this
+// program, so only looking tells.
+func awaitEnd(ctx context.Context, m mark, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(grace); len(found) > 0; {
-		if left, err := markedProcesses("/proc", m); err != nil || len(left) == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			_, err = signalMarked(m, syscall.SIGKILL)
-			end = time.Now().Add(grace)
+	for {
+		if left, err := markedProcesses("/proc", m); err == nil && len(left) == 0 {
+			return true
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			_, err := signalMarked(m, syscall.SIGKILL)
-			return describeMarked(found), err
+			return false
 		}
 	}
-	return describeMarked(found), err
 }
 
 func describeMarked(ps []marked) []string {

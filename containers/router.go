@@ -53,7 +53,7 @@ func routerSpec(r plan.Router, upstreams []string, opt SpecOptions, port int) (S
 		return Spec{}, err
 	}
 	file := File{Name: kind.ConfigName, Target: routerTarget + kind.ConfigName, Data: kind.Config(port, hosts)}
-	s := Spec{Owner: opt.Owner, Run: opt.Run, Role: "router", Runtime: r.Runtime, Dir: opt.Dir, Port: port, HostPort: port, Files: []File{file}, StopGrace: defaultGrace}
+	s := Spec{Owner: opt.Owner, Run: opt.Run, Role: "router", Runtime: r.Runtime, Dir: opt.Dir, Port: port, HostPort: port, Files: []File{file}, StopGrace: defaultGrace, Unpinned: opt.Unpinned}
 	if s.Runtime == "" {
 		s.Runtime = "process"
 		if r.Image != "" {

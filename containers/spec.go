@@ -29,6 +29,7 @@ type SpecOptions struct {
 	Run        string // id of the run
 	Dir        string // the run's folder
 	Executable string // this program, for the simulated engine
+	Unpinned   bool   // routers: an image without digest is accepted; servers take it from the plan
 }
 
 // ServerSpec says what to start for the plan's server, and how to talk to it. A port that the plan leaves open is picked here,
