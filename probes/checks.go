@@ -123,7 +123,10 @@ func number(want any) (float64, bool) {
 
 // show writes a fact as evidence: "accelerators[0].power_cap_w = 200 (…/power1_cap)".
 func show[T any](name string, f Fact[T]) string {
-	if !f.IsKnown() {
+	switch {
+	case f.NA != "":
+		return name + " does not apply: " + f.NA
+	case !f.IsKnown():
 		return name + " is not known: " + f.Reason()
 	}
 	return fmt.Sprintf("%s = %v (%s)", name, f.Value, f.Source)

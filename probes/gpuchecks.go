@@ -3,8 +3,6 @@ package probes
 import (
 	"fmt"
 	"strings"
-
-	"assay/probes/host"
 )
 
 // gpuVerdict is what a rule found on one GPU.
@@ -64,7 +62,7 @@ func checkGPUCount(s SUT, want any) (Check, bool) {
 		evidence = append(evidence, show(fmt.Sprintf("accelerators[%d].pci.address", i), a.PCI.Address))
 	}
 	found := len(s.Accelerators.Items)
-	text := fmt.Sprintf("%d accelerators.", found)
+	text := fmt.Sprintf("Accelerators: %d.", found)
 	if want == nil {
 		return ok(text, evidence...), found > 0
 	}
@@ -76,7 +74,7 @@ func checkGPUCount(s SUT, want any) (Check, bool) {
 		return ok(text, evidence...), true
 	}
 	return fail("Look for a GPU that fell off the bus (dmesg), a driver that is not loaded, or correct gpu_count.",
-		fmt.Sprintf("%d accelerators, but the plan wants %v.", found, want), evidence...), true
+		fmt.Sprintf("Accelerators: %d, but the plan wants %v.", found, want), evidence...), true
 }
 
 // checkPowerCap compares the limit in force with the factory's, not with the highest allowed; or with the watts that the plan wants.
@@ -162,14 +160,14 @@ func checkLink(s SUT, _ any) (Check, bool) {
 		case l.GTS.Value < l.MaxGTS.Value:
 			v.state = CheckWarn
 		}
-		v.evidence += fmt.Sprintf("; device can %g GT/s x%d", l.MaxGTS.Value, l.MaxWidth.Value)
+		v.evidence += "; " + show("max_gts", l.MaxGTS) + "; " + show("max_width", l.MaxWidth)
 		return v
 	})
 }
 
 // checkIdle fails when a process holds a GPU.
 func checkIdle(s SUT, _ any) (Check, bool) {
-	return eachGPU(s, "No process holds a GPU.", "A process holds GPU memory", "Stop it, or wait until it ends.", func(i int, a Accelerator) gpuVerdict {
+	return eachGPU(s, "No process holds a GPU.", "A process holds a GPU", "Stop it, or wait until it ends.", func(i int, a Accelerator) gpuVerdict {
 		name := fmt.Sprintf("accelerators[%d].processes", i)
 		if a.Processes.Unknown != "" {
 			return gpuVerdict{CheckUnknown, name + " is not known: " + a.Processes.Unknown}
@@ -193,7 +191,7 @@ func checkPersistence(s SUT, _ any) (Check, bool) {
 func checkDriverEqual(s SUT, want any) (Check, bool) {
 	seen := ""
 	return eachGPU(s, "All GPUs have the same model, driver, firmware and memory.", "Model, driver, firmware or memory differ", "Bring all GPUs to the same state.", func(i int, a Accelerator) gpuVerdict {
-		now := fmt.Sprintf("%s, %s, %s, %s", a.PCI.DeviceID.Value, a.DriverVersion.Value, a.VBIOS.Value, host.SizeText(a.VRAMBytes.Value))
+		now := strings.Join([]string{brief(a.PCI.DeviceID), brief(a.DriverVersion), brief(a.VBIOS), brief(a.VRAMBytes)}, ", ")
 		v := gpuVerdict{CheckOK, fmt.Sprintf("accelerators[%d]: %s", i, now)}
 		if seen == "" {
 			seen = now
@@ -208,6 +206,14 @@ func checkDriverEqual(s SUT, want any) (Check, bool) {
 		}
 		return v
 	})
+}
+
+// brief is a fact's value alone.
+func brief[T any](f Fact[T]) string {
+	if !f.IsKnown() {
+		return "unknown"
+	}
+	return fmt.Sprint(f.Value)
 }
 
 // checkPartition wants whole GPUs, or the mode that the plan names.

@@ -12,13 +12,19 @@ import (
 // probe found a device and one of them could not tell.
 func joinAccelerators(to, from *List[Accelerator]) {
 	to.Items = append(to.Items, from.Items...)
-	if to.Unknown == "" {
+	switch {
+	case to.Unknown == "":
 		to.Unknown = from.Unknown
+	case from.Unknown != "":
+		to.Unknown += "; " + from.Unknown
 	}
 	if len(to.Items) > 0 {
 		to.Unknown = ""
 	}
 	slices.SortStableFunc(to.Items, func(a, b Accelerator) int {
+		if a.PCI.Address.IsKnown() != b.PCI.Address.IsKnown() {
+			return map[bool]int{true: -1, false: 1}[a.PCI.Address.IsKnown()] // those without an address come last
+		}
 		return strings.Compare(a.PCI.Address.Value, b.PCI.Address.Value)
 	})
 }

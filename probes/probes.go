@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/probes/gpu"
+	"assay/probes/host"
 	"assay/probes/machine"
 	"assay/probes/sut"
 )
@@ -122,4 +123,5 @@ func runProbe(ctx context.Context, h Host, p probe) SUT {
 func settle(s *SUT) {
 	settleVendors(s)
 	settleNodes(s)
+	sut.EachText(reflect.ValueOf(s).Elem(), host.WithoutIDs) // paths may hold what names the machine
 }

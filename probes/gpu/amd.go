@@ -146,7 +146,7 @@ func (a amdGPU) hwmon() string {
 	if dirs := a.h.Match(a.file("hwmon"), "hwmon*"); len(dirs) > 0 {
 		return dirs[0]
 	}
-	return a.file("hwmon/hwmon0")
+	return a.file("hwmon/hwmon*")
 }
 
 // watts reads a limit in µW. Zero is what a driver says that does not know its limit, but a real lower bound.
@@ -329,7 +329,7 @@ func amdInterconnect(gpus []kfdGPU, links []xgmiLink, found sut.List[sut.Acceler
 	i := sut.Interconnect{Kind: sut.Known("pcie", kfdNodes), Hives: sut.Known(hives(gpus), kfdNodes), Links: sut.List[string]{Items: []string{}}}
 	for _, l := range links {
 		i.Kind = sut.Known("xgmi", kfdNodes+"/*/io_links")
-		i.Links.Items = append(i.Links.Items, fmt.Sprintf("%s > %s xgmi weight %s", l.from, l.to, l.weight))
+		i.Links.Items = append(i.Links.Items, fmt.Sprintf("%s to %s: xgmi, weight %s", l.from, l.to, l.weight))
 	}
 	return i
 }

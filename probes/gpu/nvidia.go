@@ -57,6 +57,10 @@ func ProbeNVIDIA(ctx context.Context, h host.Host, s *sut.SUT) error {
 		}
 	}
 	s.Accelerators.Items = append(s.Accelerators.Items, unreported(h, lost, errors.New("nvidia-smi does not report this GPU")).Items...)
+	if n, err := report.log.announced(); err == nil && n > len(s.Accelerators.Items) {
+		why := fmt.Errorf("nvidia-smi announces %d GPUs and lists %d", n, len(gpus))
+		s.Accelerators.Items = append(s.Accelerators.Items, unreported(h, make([]pci.Device, n-len(s.Accelerators.Items)), why).Items...)
+	}
 	s.Interconnect = nvidiaInterconnect(s.Accelerators.Items)
 	return nil
 }
@@ -192,9 +196,9 @@ func enabled(s string) (bool, error) {
 	return false, sut.ErrNoValue
 }
 
-// realUUID hashes a UUID, unless it was blanked.
+// realUUID hashes a UUID, unless it was blanked or cut.
 func realUUID(s string) (string, error) {
-	if strings.Trim(strings.TrimPrefix(s, "GPU-"), "0-") == "" {
+	if s == "GPU-[uuid]" || strings.Trim(strings.TrimPrefix(s, "GPU-"), "0-") == "" {
 		return "", sut.ErrNoValue
 	}
 	return host.SerialHash(s), nil
@@ -308,15 +312,18 @@ func (r smiReport) processes(g *smiNode) sut.List[sut.GPUProcess] {
 	return list
 }
 
-// unreported gives GPUs that only the PCI bus shows: there, but not known further.
+// unreported gives GPUs that nvidia-smi does not tell of: there, but not known further than the PCI bus shows, if it shows them.
 func unreported(h host.Host, cards []pci.Device, why error) sut.List[sut.Accelerator] {
 	var list sut.List[sut.Accelerator]
 	for _, c := range cards {
-		var a sut.Accelerator
+		a := sut.Accelerator{Vendor: sut.Known("NVIDIA", "nvidia-smi attached_gpus")}
+		if c.Dir != "" {
+			a.Vendor, a.PCI, a.Link = sut.Known("NVIDIA", c.Dir+"/vendor"), pci.Identity(h, c), pci.LinkOf(h, c.Dir)
+			a.Name = pci.Names(h)(nvidiaVendor, a.PCI.DeviceID.Value)
+			a.NUMANode, a.RenderMinor = sut.Convert(host.IntFact[int](h, c.Dir+"/numa_node"), host.NotNegative), renderMinor(h, c.Dir)
+		}
 		sut.GiveReason(reflect.ValueOf(&a).Elem(), why.Error())
-		a.Vendor, a.PCI, a.Link = sut.Known("NVIDIA", c.Dir+"/vendor"), pci.Identity(h, c), pci.LinkOf(h, c.Dir)
-		a.Name = pci.Names(h)(nvidiaVendor, a.PCI.DeviceID.Value)
-		a.NUMANode, a.RenderMinor = sut.Convert(host.IntFact[int](h, c.Dir+"/numa_node"), host.NotNegative), renderMinor(h, c.Dir)
+		a.XGMIPeers, a.IFWI = sut.NA[int]("AMD's link"), sut.NA[string]("AMD's firmware")
 		list.Items = append(list.Items, a)
 	}
 	return list

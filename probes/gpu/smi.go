@@ -81,7 +81,10 @@ func smiValue(s string) bool {
 	return true
 }
 
-const maxSMIDepth = 32
+const (
+	maxSMIDepth = 32
+	maxSMIGPUs  = 1024
+)
 
 // parseSMIXML reads `nvidia-smi -q -x`. A report that is cut off is an error, never a smaller machine.
 func parseSMIXML(b []byte) (*smiNode, error) {
@@ -120,7 +123,8 @@ func parseSMIXML(b []byte) (*smiNode, error) {
 	if log == nil {
 		return nil, errors.New("nvidia-smi printed no nvidia_smi_log element")
 	}
-	return log, complete(log)
+	_, err := log.announced()
+	return log, err
 }
 
 // parseSMIText reads `nvidia-smi -q`, whose nesting is its indentation; keys repeat, so only the whole path names a value.
@@ -165,17 +169,26 @@ func slug(key string) string {
 	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(strings.TrimSpace(key)), "_"), "_")
 }
 
-// complete compares the number of GPUs announced with the number listed.
+// announced is the number of GPUs that the report says are attached.
+func (n *smiNode) announced() (int, error) {
+	said := n.kid("attached_gpus")
+	if said == nil {
+		return 0, errors.New("nvidia-smi does not say how many GPUs are attached")
+	}
+	count, err := strconv.Atoi(said.text)
+	if found := len(n.all("gpu")); err != nil || count < found || count > maxSMIGPUs {
+		return 0, fmt.Errorf("nvidia-smi announces %q GPUs and lists %d", said.text, found)
+	}
+	return count, nil
+}
+
+// complete refuses a report that lists fewer GPUs than it announces, where that is the only sign of having been cut off.
 func complete(log *smiNode) error {
-	announced := log.kid("attached_gpus")
-	if announced == nil {
-		return errors.New("nvidia-smi does not say how many GPUs are attached")
+	n, err := log.announced()
+	if found := len(log.all("gpu")); err == nil && n != found {
+		return fmt.Errorf("nvidia-smi announces %d GPUs and lists %d: its report is cut off or a GPU is lost", n, found)
 	}
-	n, err := strconv.Atoi(announced.text)
-	if found := len(log.all("gpu")); err != nil || n != found {
-		return fmt.Errorf("nvidia-smi announces %s GPUs and lists %d: its report is cut off or a GPU is lost", announced.text, found)
-	}
-	return nil
+	return err
 }
 
 // smiColumns says where in the tree a field of a CSV query belongs.

@@ -73,8 +73,8 @@ func (c cleaner) scrub(s string) string {
 	return Anonymous(s)
 }
 
-// InterfaceName cuts the MAC address out of an interface named after it.
-func InterfaceName(s string) string { return cleaner{}.name(s) }
+// WithoutIDs cuts MAC addresses and UUIDs out of a path or a name, such as that of an interface named after its address.
+func WithoutIDs(s string) string { return cleaner{}.name(s) }
 
 // name cleans a path: interfaces are named after their MAC address, some mount units after a UUID.
 func (c cleaner) name(s string) string {
@@ -183,7 +183,12 @@ func keepLines(b []byte, keep func(string) bool) []byte {
 // output cleans what nvidia-smi and others print: UUIDs of GPUs stay recognisable as hashes, serial numbers are cut.
 func (c cleaner) output(b []byte) []byte {
 	device := regexp.MustCompile(`(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-	b = device.ReplaceAllFunc(b, func(id []byte) []byte { return []byte(hashMark + SerialHash(string(id))) })
+	b = device.ReplaceAllFunc(b, func(id []byte) []byte {
+		if strings.Trim(string(id[4:]), "0-") == "" {
+			return id // blanked before
+		}
+		return []byte(hashMark + SerialHash(string(id)))
+	})
 	b = regexp.MustCompile(`\b\d{13}\b`).ReplaceAll(b, []byte("cut"))
 	tags := regexp.MustCompile(`<(serial|gpu_pdi|chassis_serial_number|host_id|gpu_fabric_guid|gpu_guid|cluster_uuid|process_name)>[^<]*<`)
 	b = tags.ReplaceAllFunc(b, cleanTag)

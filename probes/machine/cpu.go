@@ -121,9 +121,9 @@ func readNodes(h host.Host) sut.List[sut.NUMANode] {
 		case err == nil && text != "":
 			n.Kind = sut.Known("cpu", node+"/cpulist")
 		case gpu[id] != "":
-			n.CPUs, n.Kind = sut.Known("", node+"/cpulist"), sut.Known("gpu", gpu[id])
+			n.CPUs, n.Kind = sut.NA[string]("a node without CPUs"), sut.Known("gpu", gpu[id])
 		case err == nil:
-			n.CPUs, n.Kind = sut.Known("", node+"/cpulist"), sut.Known("memory", node+"/cpulist is empty")
+			n.CPUs, n.Kind = sut.NA[string]("a node without CPUs"), sut.Known("memory", node+"/cpulist is empty")
 		default:
 			n.Kind = sut.Unknown[string]("%s", err)
 		}

@@ -33,7 +33,7 @@ func ProbeNetwork(_ context.Context, h host.Host, s *sut.SUT) error {
 
 func readNIC(h host.Host, dev string, names func(vendor, device string) sut.Fact[string]) sut.NIC {
 	n := sut.NIC{
-		Name:      sut.Known(host.InterfaceName(path.Base(dev)), dev),
+		Name:      sut.Known(host.WithoutIDs(path.Base(dev)), dev),
 		Kind:      nicKind(h, dev),
 		Up:        sut.Convert(host.TextFact(h, dev+"/operstate"), func(s string) (bool, error) { return s == "up", nil }),
 		SpeedMbps: sut.Convert(host.TextFact(h, dev+"/speed"), linkSpeed),

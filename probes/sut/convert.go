@@ -47,6 +47,27 @@ func GiveReason(v reflect.Value, reason string) {
 	}
 }
 
+// EachText rewrites the words around the values below v: sources, reasons and what else was read.
+func EachText(v reflect.Value, rewrite func(string) string) {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			EachText(v.Index(i), rewrite)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			switch v.Type().Field(i).Name {
+			case "Source", "Unknown", "Other":
+				if f := v.Field(i); f.Kind() == reflect.String {
+					f.SetString(rewrite(f.String()))
+					continue
+				}
+			}
+			EachText(v.Field(i), rewrite)
+		}
+	}
+}
+
 // Reason says why a fact has no value.
 func (f Fact[T]) Reason() string {
 	for _, r := range []string{f.Unknown, f.NA} {

@@ -1,0 +1,172 @@
+package probes
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// still takes out what moves between two looks at a live machine.
+func still(s SUT) SUT {
+	for i := range s.Storage.Filesystems.Items {
+		s.Storage.Filesystems.Items[i].FreeBytes = NA[int64]("moves")
+	}
+	for i := range s.Accelerators.Items {
+		s.Accelerators.Items[i].Processes, s.Accelerators.Items[i].Throttle = List[GPUProcess]{}, List[string]{}
+	}
+	return s
+}
+
+func captureOf(t *testing.T, h Host) (string, []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Capture(t.Context(), h, &b); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "c.tar.gz")
+	write(t, name, b.String())
+	return name, b.Bytes()
+}
+
+// TestCaptureRoundTrip captures every host and this machine, and reads the same SUT back.
+func TestCaptureRoundTrip(t *testing.T) {
+	all := map[string]Host{"live": Live()}
+	for _, dir := range hosts(t) {
+		all[filepath.Base(dir)] = openCapture(t, dir)
+	}
+	for name, h := range all {
+		t.Run(name, func(t *testing.T) {
+			want := still(Read(t.Context(), h, Program{}))
+			path, _ := captureOf(t, h)
+			got := still(Read(t.Context(), openCapture(t, path), Program{}))
+			if diff := cmp.Diff(string(document(t, want)), string(document(t, got))); diff != "" {
+				t.Errorf("(-host +capture)\n%s", diff)
+			}
+		})
+	}
+}
+
+// secretHost is a host whose files hold what must not leave it.
+func secretHost(t *testing.T) Host {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/hosts/sysfs-rx6900xt")); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"proc/cmdline":                                  "root=UUID=0a1b2c3d-1111-4222-8333-444455556666 password=hunter2 --token s3cr3tvalue ip=192.168.7.9 resume=PARTUUID=deadbeef-02 hostname=gpu-node-17",
+		"proc/self/mountinfo":                           "22 1 0:50 / /home/gpu-node-17 rw - nfs4 192.168.7.9:/export rw\n23 1 0:51 / /pods/0a1b2c3d-1111-4222-8333-444455556666 rw - nfs4 fe80::1:2:/x rw\n",
+		"run/udev/data/+dmi:id":                         "E:MEMORY_ARRAY_NUM_DEVICES=1\nE:MEMORY_DEVICE_0_SIZE=1024\nE:MEMORY_DEVICE_0_SERIAL_NUMBER=DIMMSERIAL1\nE:MEMORY_DEVICE_0_ASSET_TAG=ASSET77\nE:ID_SERIAL=BOARDSERIAL\n",
+		"sys/class/net/enx001122aabbcc/operstate":       "up",
+		"sys/class/net/enx001122aabbcc/address":         "00:11:22:aa:bb:cc",
+		"sys/class/dmi/id/product_serial":               "SVCTAG9",
+		"sys/class/dmi/id/product_name":                 "Box 00:11:22:aa:bb:cc",
+		"sys/class/drm/card0/device/unique_id":          "feedfacecafe0042",
+		"sys/class/kfd/kfd/topology/nodes/1/properties": "simd_count 4\nsimd_per_cu 4\nlocation_id 3072\ndomain 0\nunique_id 18369614221190021186\nhive_id 987654321987654321\n",
+		"q.xml": `<nvidia_smi_log><attached_gpus>1</attached_gpus><gpu id="00000000:AA:00.0"><serial>1650000000099</serial><uuid>GPU-0a1b2c3d-1111-4222-8333-4444555566aa</uuid>` +
+			`<processes><process_info><pid>1</pid><process_name>/home/alice/run.py</process_name></process_info></processes></gpu></nvidia_smi_log>`,
+		"commands.json": `[{"argv":["nvidia-smi","-q","-x"],"stdout":"q.xml"}]`,
+		"uname.json":    `{"nodename":"gpu-node-17.example.org","release":"6.8.0"}`,
+	}
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	return openCapture(t, dir)
+}
+
+// TestCaptureIsAnonymous scans a whole capture, names and contents, for everything that names the machine.
+func TestCaptureIsAnonymous(t *testing.T) {
+	h := secretHost(t)
+	path, b := captureOf(t, h)
+	text := strings.ToLower(string(unpacked(t, b)))
+	for _, secret := range []string{
+		"0a1b2c3d", "hunter2", "s3cr3tvalue", "192.168.7.9", "deadbeef", "gpu-node-17", "fe80::", "dimmserial", "asset77", "boardserial", "001122aabbcc", "00:11:22",
+		"svctag9", "feedfacecafe0042", "18369614221190021186", "987654321987654321", "1650000000099", "alice",
+	} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the capture holds %q", secret)
+		}
+	}
+	want, got := Read(t.Context(), h, Program{}), Read(t.Context(), openCapture(t, path), Program{})
+	want.System.Product, got.System.Product = Fact[string]{}, Fact[string]{} // a MAC address in a product's name is cut
+	want.Storage, got.Storage = Storage{}, Storage{}                         // and the host's name in a mount point
+	if diff := cmp.Diff(string(document(t, want)), string(document(t, got))); diff != "" {
+		t.Errorf("(-host +capture)\n%s", diff)
+	}
+	if doc := string(document(t, got)); regexp.MustCompile(`(?i)alice|001122aabbcc|hunter2`).MatchString(doc) {
+		t.Error("the SUT names a person, an address or a secret")
+	}
+}
+
+func unpacked(t *testing.T, b []byte) []byte {
+	t.Helper()
+	zr, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	tr := tar.NewReader(zr)
+	for {
+		hdr, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return out.Bytes()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString(hdr.Name + " " + hdr.Linkname + "\n")
+		if _, err := io.Copy(&out, tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReadLive reads this machine within a second, and everything that is not known says why.
+func TestReadLive(t *testing.T) {
+	start := time.Now()
+	s := Read(t.Context(), Live(), Program{})
+	if took := time.Since(start); took > time.Second && s.Accelerators.Unknown == "" && len(s.Accelerators.Items) == 0 {
+		t.Errorf("took %s", took)
+	}
+	everyLeafSpeaks(t, document(t, s))
+	if !s.CPU.Model.IsKnown() && !s.Memory.Bytes.IsKnown() {
+		t.Error("neither the CPU nor the memory of this machine is known")
+	}
+}
+
+// TestProbeFailsAlone lets a probe hang, one fail and one panic; the others keep their facts.
+func TestProbeFailsAlone(t *testing.T) {
+	h := openCapture(t, "testdata/hosts/bare-metal-mi300x")
+	owns := func(s *SUT) []any { return []any{&s.CPU} }
+	for name, run := range map[string]func(context.Context, Host, *SUT) error{
+		"did not answer within": func(context.Context, Host, *SUT) error { select {} },
+		"went wrong":            func(context.Context, Host, *SUT) error { return errors.New("went wrong") },
+		"broke off":             func(context.Context, Host, *SUT) error { panic("at the disco") },
+	} {
+		s := runProbe(t.Context(), h, probe{"cpu", 10 * time.Millisecond, owns, run})
+		if !strings.Contains(s.CPU.Model.Unknown, name) || !strings.Contains(s.CPU.NUMANodes.Unknown, name) {
+			t.Errorf("%s: %+v", name, s.CPU)
+		}
+	}
+	h.Exec = func(ctx context.Context, argv ...string) (Output, error) { <-ctx.Done(); return Output{}, ctx.Err() }
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	s := Read(ctx, h, Program{})
+	if s.CPU.Sockets.Value != 2 || s.Storage.Filesystems.Unknown != "" {
+		t.Errorf("a hanging program cost other facts: %+v", s.CPU)
+	}
+	if s.Software.Docker.IsKnown() {
+		t.Error("a hanging engine has a version")
+	}
+}
