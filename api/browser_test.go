@@ -145,7 +145,7 @@ func TestPageFollowsARun(t *testing.T) {
 	until(t, ctx, text("#tps", "93.4"))
 	until(t, ctx, text("#ttft", "41.2")+" && "+text("#inflight", "2")+" && "+text("#failed", "0"))
 	until(t, ctx, text("#stage", "measure: 12 of 30 s")+" && "+text("#step", "measure · c2"))
-	until(t, ctx, "document.getElementById('bar').value === 12 && document.getElementById('bar').max === 30")
+	until(t, ctx, "document.querySelector('#bar > i').style.width === '40%' && document.getElementById('bar').getAttribute('aria-valuenow') === '40'")
 	until(t, ctx, text("#log", "INFO: ready"))
 	until(t, ctx, text("table.data", "c1")+" && "+text("table.data", "91.2"))
 	until(t, ctx, text("[data-live=badge]", "running")+" && "+text("#points", "1 / 2"))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,7 @@ type factRow struct {
 // factGroup is the facts of one part of the machine.
 type factGroup struct {
 	Title  string
+	key    string // of the member it was made from
 	Rows   []factRow
 	Groups []factGroup // items of its lists
 }
@@ -77,7 +79,7 @@ func factGroups(sut probes.SUT) ([]factGroup, error) {
 		if m.key == "schema" || m.key == "probed_at_us" || m.key == "program" {
 			continue // no facts
 		}
-		g := factGroup{Title: label(m.key)}
+		g := factGroup{Title: title(m.key), key: m.key}
 		if err := g.add("", m.key, m.value); err != nil {
 			return nil, err
 		}
@@ -100,7 +102,7 @@ func (g *factGroup) add(prefix, key string, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if prefix == "" && label(key) != g.Title {
+	if prefix == "" && key != g.key {
 		prefix = label(key)
 	}
 	for _, m := range inner {
@@ -121,8 +123,8 @@ func (g *factGroup) addList(name string, raw json.RawMessage) error {
 		return nil
 	}
 	for i, item := range items {
-		one := factGroup{Title: name + " " + strconv.Itoa(i)}
-		if err := one.add("", one.Title, item); err != nil {
+		one := factGroup{Title: title(name) + " " + strconv.Itoa(i), key: name}
+		if err := one.add("", name, item); err != nil {
 			return err
 		}
 		one.name()
@@ -133,7 +135,7 @@ func (g *factGroup) addList(name string, raw json.RawMessage) error {
 
 // name puts what identifies a list's item into its title.
 func (g *factGroup) name() {
-	for _, want := range []string{"name", "mount", "slot", "model", "pci address"} {
+	for _, want := range []string{"name", "mount", "slot", "model", "PCI address"} {
 		for _, r := range g.Rows {
 			if r.Label == want && r.Known {
 				g.Title += " · " + r.Value
@@ -221,10 +223,30 @@ func unit(key string) string {
 
 // label is a name of the document as words, without its unit.
 func label(key string) string {
+	if key == "bytes" {
+		return "size"
+	}
 	for _, suffix := range []string{"_bytes", "_w", "_mts", "_mbps", "_gbps"} {
 		key = strings.TrimSuffix(key, suffix)
 	}
-	return strings.ReplaceAll(key, "_", " ")
+	parts := strings.Split(key, "_")
+	for i, part := range parts {
+		if slices.Contains(capitals(), part) {
+			parts[i] = strings.ToUpper(part)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// capitals are words of the document that are written in capitals.
+func capitals() []string {
+	return []string{"cpu", "os", "bios", "bmc", "numa", "smt", "pci", "vram", "ifwi", "vbios", "ecc", "xgmi", "thp", "aspm", "iommu", "cuda", "nvidia", "id"}
+}
+
+// title is a label as a heading.
+func title(key string) string {
+	l := label(key)
+	return strings.ToUpper(l[:1]) + l[1:]
 }
 
 func gibibytes(n float64) string {

@@ -21,6 +21,8 @@ const logLines = 60
 // runsView is the data of the list of runs.
 type runsView struct {
 	Runs    []RunItem
+	States  []result.State
+	State   result.State // the one shown; "" for all
 	Next    string
 	Paged   bool // not the first page
 	NowUS   int64
@@ -56,11 +58,15 @@ func (s *Server) pageRuns(c echo.Context) error { return s.showRuns(c, http.Stat
 // showRuns renders the list; typed and problem are of a plan that was refused.
 func (s *Server) showRuns(c echo.Context, status int, typed string, problem *Problem) error {
 	cursor := c.QueryParam("cursor")
-	runs, next, err := s.Store.Runs(c.Request().Context(), store.Filter{Limit: defaultLimit, Cursor: cursor})
+	state, err := stateOf(c)
 	if err != nil {
 		return err
 	}
-	v := runsView{Next: next, Paged: cursor != "", NowUS: s.Now().UnixMicro(), Plan: typed, Example: examplePlan()}
+	runs, next, err := s.Store.Runs(c.Request().Context(), store.Filter{State: state, Limit: defaultLimit, Cursor: cursor})
+	if err != nil {
+		return err
+	}
+	v := runsView{States: runStates(), State: state, Next: next, Paged: cursor != "", NowUS: s.Now().UnixMicro(), Plan: typed, Example: examplePlan()}
 	refresh := false
 	for _, r := range runs {
 		v.Runs = append(v.Runs, runItem(r))

@@ -45,6 +45,13 @@ func TestRunsPageListsRuns(t *testing.T) {
 	run := f.endedRun()
 	f.queueRun()
 	contains(t, f.do("GET", "/", ""), `href="/runs/`+run.ID+`"`, `badge valid`, `badge queued`, "2 / 2", "0 / 2", "180.5", "c2")
+	if only := f.do("GET", "/?state=queued", ""); strings.Contains(string(only.body), run.ID) || !strings.Contains(string(only.body), "badge queued") {
+		t.Errorf("the list of waiting runs: %s", only.body)
+	}
+	contains(t, f.do("GET", "/?state=failed", ""), "No run is failed")
+	if bad := f.do("GET", "/?state=happy", "", "Accept", "text/html"); bad.status != http.StatusBadRequest {
+		t.Errorf("a state that is none: %d", bad.status)
+	}
 }
 
 func TestRunPageWhileItRuns(t *testing.T) {
@@ -68,7 +75,7 @@ func TestRunPageAfterItEnded(t *testing.T) {
 	f := newFixture(t)
 	run := f.endedRun()
 	a := f.do("GET", "/runs/"+run.ID, "")
-	contains(t, a, "badge big valid", `<iframe`, `/report?format=html`, `/report?format=csv`, `/archive`, `action="/runs/`+run.ID+`/delete"`, "180.5")
+	contains(t, a, "badge big valid", `<iframe`, `/report?format=html`, `/report?format=csv`, `/archive`, `action="/runs/`+run.ID+`/delete"`, "concurrency")
 	for _, gone := range []string{"data-events", `http-equiv="refresh"`, "/cancel"} {
 		if strings.Contains(string(a.body), gone) {
 			t.Errorf("an ended run still has %s", gone)
@@ -174,7 +181,7 @@ func TestMachinePage(t *testing.T) {
 	f := newFixture(t)
 	f.ctl.sut = sampleSUT()
 	contains(t, f.do("GET", "/machine", ""), "Supermicro", `title="read from sys/class/dmi/id/sys_vendor"`, "755.0 GiB", "no BMC", "750 W",
-		"accelerators 0 · AMD Instinct MI300X", "no permission", "xfs, nvme", "no other process uses an accelerator", "badge ok")
+		"Accelerators 0 · AMD Instinct MI300X", "no permission", "xfs, nvme", "no other process uses an accelerator", "badge ok")
 	f.do("GET", "/machine", "")
 	f.do("GET", "/api/v1/sut", "")
 	if f.ctl.probe != 1 {
@@ -205,11 +212,11 @@ func TestFactGroupsLoseNothing(t *testing.T) {
 		collect("", g)
 	}
 	want := map[string]string{
-		"system: vendor": "Supermicro", "system: bios version": "1.4a", "system: bmc": "not applicable", "system: product": "unknown", "cpu: smt": "no",
-		"memory: bytes": "755.0 GiB", "cpu: numa nodes": "none", "interconnect: links": "unknown",
-		"accelerators / accelerators 0 · AMD Instinct MI300X: power cap":   "750 W",
-		"accelerators / accelerators 0 · AMD Instinct MI300X: pci address": "0000:1b:00.0",
-		"storage / filesystems 0 · /: stack":                               "xfs, nvme", "os: tuning swappiness": "unknown",
+		"System: vendor": "Supermicro", "System: BIOS version": "1.4a", "System: BMC": "not applicable", "System: product": "unknown", "CPU: SMT": "no",
+		"Memory: size": "755.0 GiB", "CPU: NUMA nodes": "none", "Interconnect: links": "unknown",
+		"Accelerators / Accelerators 0 · AMD Instinct MI300X: power cap":   "750 W",
+		"Accelerators / Accelerators 0 · AMD Instinct MI300X: PCI address": "0000:1b:00.0",
+		"Storage / Filesystems 0 · /: stack":                               "xfs, nvme", "OS: tuning swappiness": "unknown",
 	}
 	for label, value := range want {
 		if rows[label] != value {

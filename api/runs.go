@@ -65,14 +65,23 @@ func runStates() []result.State {
 	return []result.State{result.Queued, result.Running, result.Done, result.Failed, result.Interrupted, result.Canceled}
 }
 
+// stateOf reads ?state=; "" means all.
+func stateOf(c echo.Context) (result.State, error) {
+	state := result.State(c.QueryParam("state"))
+	if state != "" && !slices.Contains(runStates(), state) {
+		return "", refuse(http.StatusBadRequest, "bad_state", "Use queued, running, done, failed, interrupted or canceled.", "state=%q is not a state of a run", state)
+	}
+	return state, nil
+}
+
 func (s *Server) listRuns(c echo.Context) error {
 	limit, err := limitOf(c)
 	if err != nil {
 		return err
 	}
-	state := result.State(c.QueryParam("state"))
-	if state != "" && !slices.Contains(runStates(), state) {
-		return refuse(http.StatusBadRequest, "bad_state", "Use queued, running, done, failed, interrupted or canceled.", "state=%q is not a state of a run", state)
+	state, err := stateOf(c)
+	if err != nil {
+		return err
 	}
 	runs, next, err := s.Store.Runs(c.Request().Context(), store.Filter{State: state, Limit: limit, Cursor: c.QueryParam("cursor")})
 	if err != nil {

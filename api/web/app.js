@@ -47,10 +47,6 @@
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
       if (!next || next.outerHTML === part.outerHTML) continue;
-      for (const kept of part.querySelectorAll("details[data-keep]")) {
-        const twin = next.querySelector(`details[data-keep="${kept.dataset.keep}"]`);
-        if (twin) twin.open = kept.open;
-      }
       part.replaceWith(document.adoptNode(next));
     }
   }
@@ -60,20 +56,24 @@
   function showStep(e) {
     byID("step").textContent = [e.phase, e.point].filter(Boolean).join(" · ").replaceAll("_", " ") || "running";
     byID("stage").textContent = "\u00a0";
-    byID("bar").removeAttribute("value");
+    showBar(0, 0);
+  }
+
+  // showBar draws a share, or that the step is busy when there is no total.
+  function showBar(done, total) {
+    const bar = byID("bar");
+    bar.classList.toggle("busy", !(total > 0));
+    const percent = total > 0 ? Math.min(100, 100 * done / total) : 0;
+    bar.firstElementChild.style.width = total > 0 ? percent + "%" : "";
+    if (total > 0) bar.setAttribute("aria-valuenow", Math.round(percent));
+    else bar.removeAttribute("aria-valuenow");
   }
 
   function showProgress(e) {
     const p = e.progress;
-    const bar = byID("bar");
     if (e.phase || e.point) byID("step").textContent = [e.phase || p.stage, e.point].filter(Boolean).join(" · ").replaceAll("_", " ");
     byID("stage").textContent = amount(p);
-    if (p.total > 0) {
-      bar.max = p.total;
-      bar.value = Math.min(p.done, p.total);
-    } else {
-      bar.removeAttribute("value");
-    }
+    showBar(p.done, p.total);
     byID("tps").textContent = p.tps ? figure(p.tps, p.tps < 100 ? 1 : 0) : "–";
     byID("ttft").textContent = p.ttft_ms ? figure(p.ttft_ms, p.ttft_ms < 100 ? 1 : 0) : "–";
     byID("inflight").textContent = figure(p.in_flight || 0, 0);
