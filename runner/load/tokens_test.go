@@ -1,0 +1,62 @@
+package load
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/runner/record"
+)
+
+func TestWeigh(t *testing.T) {
+	usage := func(outputs ...int32) []mark {
+		var marks []mark
+		for _, o := range outputs {
+			marks = append(marks, mark{output: o})
+		}
+		return marks
+	}
+	ids := func(counts ...uint16) []mark {
+		var marks []mark
+		for _, n := range counts {
+			marks = append(marks, mark{output: -1, ids: n})
+		}
+		return marks
+	}
+	cases := []struct {
+		name       string
+		marks      []mark
+		usage      int64
+		continuous bool
+		want       []int64
+		source     string
+	}{
+		{"no events", nil, 4, false, nil, ""},
+		{"growth", usage(1, 2, 6), 6, true, []int64{1, 1, 4}, "usage"},
+		{"growth, more at the end", usage(1, 2), 5, true, []int64{1, 4}, "usage"},
+		{"growth, an event without", usage(1, -1, 3), 3, true, []int64{1, 0, 2}, "usage"},
+		{"growth that falls", usage(5, 3, 7), 7, true, []int64{5, 0, 2}, "usage"},
+		{"final below the growth", usage(1, 2, 4), 1, true, []int64{1, 0, 0}, "usage"},
+		{"ids", ids(1, 4, 4, 1), record.Never, false, []int64{1, 4, 4, 1}, "ids"},
+		{"ids and a hidden end token", ids(1, 4), 6, false, []int64{1, 5}, "ids"},
+		{"one event without ids", ids(1, 0), 4, false, []int64{2, 2}, "estimated"},
+		{"even share", usage(-1, -1, -1), 7, false, []int64{2, 2, 3}, "estimated"},
+		{"fewer tokens than events", usage(-1, -1, -1, -1), 2, false, []int64{0, 1, 0, 1}, "estimated"},
+		{"nothing told", usage(-1, -1), record.Never, false, []int64{1, 1}, "events"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			events, source := weigh(c.marks, c.usage, c.continuous)
+			var got []int64
+			for _, e := range events {
+				got = append(got, e.Tokens)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || source != c.source {
+				t.Errorf("source %q, %s", source, diff)
+			}
+			if c.usage != record.Never && len(events) > 0 && total(events) != c.usage {
+				t.Errorf("the sum is %d, the usage %d", total(events), c.usage)
+			}
+		})
+	}
+}
