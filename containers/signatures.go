@@ -87,6 +87,9 @@ func containsAny(s string, subs []string) bool {
 // ExitFault says why an instance ended though nobody asked it to, as far as its log tells.
 func ExitFault(inst Instance, e Exit) *fault.Fault {
 	layer := layerOf(Spec{Role: inst.Identity().Role})
+	if e.Reason == "" { // somebody else took the value of Exited
+		e.Reason = "has ended"
+	}
 	if e.OOM {
 		return fault.New(layer, "exited", "it needs more memory than the machine or its limit gives", "the %s was killed for want of memory (%s)", layer, e.Reason)
 	}

@@ -32,10 +32,14 @@ type problem struct {
 }
 
 func (p problem) String() string {
-	if p.At == (place{}) {
-		return p.Text
+	text := p.Text
+	if runes := []rune(text); len(runes) > 400 { // it may quote a long text of the plan
+		text = string(runes[:399]) + "…"
 	}
-	return p.At.String() + ": " + p.Text
+	if p.At == (place{}) {
+		return text
+	}
+	return p.At.String() + ": " + text
 }
 
 // problems collects what is wrong, so that a person sees all of it at once.

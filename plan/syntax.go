@@ -16,8 +16,13 @@ import (
 // MaxBytes is the largest plan that is read.
 const MaxBytes = 1 << 20
 
-// maxDepth bounds how deep a plan may nest; the deepest key stands at four.
-const maxDepth = 32
+// Bounds that no plan comes near, so that text which only looks like a plan costs little: some steps of the YAML library take
+// the square of the number of keys.
+const (
+	maxDepth  = 32 // the deepest key stands at four
+	maxKeys   = 2_000
+	maxTokens = 50_000
+)
 
 // parseText turns a plan's bytes into the one document they hold.
 func parseText(b []byte) (ast.Node, problems) {
@@ -43,7 +48,7 @@ func checkBytes(b []byte) (problem, bool) {
 		if r == utf8.RuneError && size == 1 {
 			return problem{At: at, Code: "encoding", Text: fmt.Sprintf("byte 0x%02x is not UTF-8", b[i]), Hint: "save the plan as UTF-8"}, true
 		}
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
 			return problem{At: at, Code: "encoding", Text: fmt.Sprintf("control character 0x%02x", r), Hint: "a plan is plain text; remove the character"}, true
 		}
 		i, column = i+size, column+1
@@ -95,13 +100,15 @@ func onlyDocument(file *ast.File) (ast.Node, problems) {
 }
 
 func syntaxProblem(err error) problem {
-	p := problem{Code: "syntax", Text: err.Error(), Hint: "check indentation (spaces, no tabs), quotes and brackets around that place"}
+	p := problem{Code: "syntax", Hint: "check indentation (spaces, no tabs), quotes and brackets around that place"}
 	var known yaml.Error
-	if errors.As(err, &known) {
-		p.Text = known.GetMessage()
-		if t := known.GetToken(); t != nil {
-			p.At = placeOfToken(t)
-		}
+	if !errors.As(err, &known) {
+		p.Text = "the plan is not YAML: " + err.Error()
+		return p
+	}
+	p.Text = "the plan is not YAML: " + known.GetMessage() // Error() would draw the text around the place, at the price of reading all of it
+	if t := known.GetToken(); t != nil {
+		p.At = placeOfToken(t)
 	}
 	return p
 }
@@ -109,8 +116,8 @@ func syntaxProblem(err error) problem {
 // checkTokens refuses what a plan has no use for, before a tree is built of it: references that can blow up, and nesting
 // that can exhaust the stack.
 func checkTokens(tokens token.Tokens) (problem, bool) {
-	depth, run := 0, 0
-	for _, t := range tokens {
+	depth, run, keys := 0, 0, 0
+	for i, t := range tokens {
 		if what := notRead(t.Type); what != "" {
 			return problem{At: placeOfToken(t), Code: "unsupported", Text: what + " are not read",
 				Hint: "write the value out; a text that begins with & * ! % or ? needs quotes"}, true
@@ -120,10 +127,16 @@ func checkTokens(tokens token.Tokens) (problem, bool) {
 			depth++
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
-		case token.SequenceEntryType, token.MappingValueType:
+		case token.MappingValueType:
+			run, keys = run+1, keys+1
+		case token.SequenceEntryType:
 			run++
 		default:
 			run = 0
+		}
+		if keys > maxKeys || i > maxTokens {
+			return problem{At: placeOfToken(t), Code: "too_large", Text: fmt.Sprintf("the plan has more than %d keys or %d values", maxKeys, maxTokens/2),
+				Hint: "put prompts and other data in a file and name it in workload.dataset.path"}, true
 		}
 		if depth > maxDepth || run > maxDepth {
 			return problem{At: placeOfToken(t), Code: "unsupported", Text: "the plan nests too deep", Hint: "no key of a plan stands deeper than four"}, true

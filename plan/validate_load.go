@@ -68,12 +68,12 @@ func (v *validator) protocol(p Plan) {
 
 // points checks that every point of the plan is there once.
 func (v *validator) points(p Plan) {
-	seen := map[string]bool{}
-	points := p.Points()
-	if len(points) > maxPoints {
-		v.fail("protocol", "value", "", "protocol makes %d points; the most is %d", len(points), maxPoints)
+	if m := p.Protocol.Matrix; m != nil && len(m.Contexts)*(1+len(m.Concurrency)) > maxPoints {
+		v.fail("protocol.matrix", "value", "", "protocol.matrix makes more than %d points", maxPoints)
+		return
 	}
-	for _, point := range points {
+	seen := map[string]bool{}
+	for _, point := range p.Points() {
 		if seen[point.ID] {
 			v.fail(listOf(point.Phase), "value", "write each value once", "%s makes the point %s twice", listOf(point.Phase), point.ID)
 			return

@@ -99,7 +99,10 @@ func (v *validator) absolute(file, at string) {
 }
 
 func (v *validator) environment(s Server) {
-	for name := range s.Env {
+	for name, value := range s.Env {
+		if strings.ContainsRune(value, 0) {
+			v.fail("server.env."+name, "value", "", "server.env.%s holds a zero byte", name)
+		}
 		if !envForm.MatchString(name) {
 			v.fail("server.env."+name, "value", "", "server.env: %q is not the name of a variable: letters, digits and _", name)
 		}

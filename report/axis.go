@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // axis maps values to 0…1 and knows its ticks.
@@ -45,10 +46,10 @@ func valueAxis(name string, values []float64, n int) axis {
 	for _, v := range values {
 		lo, hi = math.Min(lo, v), math.Max(hi, v)
 	}
-	if len(values) < 4 || lo <= 0 || hi/lo < 30 {
+	if len(values) < 3 || lo <= 0 || hi/lo < 30 {
 		return zeroAxis(name, hi, n)
 	}
-	return powerAxis(name+", log scale", lo, hi, n)
+	return powerAxis(name+", log scale", lo, hi, 10)
 }
 
 func powerAxis(name string, lo, hi float64, n int) axis {
@@ -81,6 +82,12 @@ func (a axis) text(v float64) string {
 	}
 	if a.Unit != "" {
 		return plain(math.Round(v*1000)/1000) + " " + a.Unit
+	}
+	if strings.HasPrefix(a.Name, "Context") {
+		return tokens(int(v))
+	}
+	if a.Log {
+		return grouped(v, a.decimals())
 	}
 	if v >= 1e6 {
 		return plain(v/1e6) + "M"

@@ -100,7 +100,7 @@ type look struct {
 }
 
 func looks() []look {
-	return []look{{"light", "screen", "light", 1280, 1}, {"dark", "screen", "dark", 1280, 1}, {"narrow", "screen", "light", 390, 2}, {"print", "print", "dark", 760, 1}}
+	return []look{{"light", "screen", "light", 1280, 1}, {"dark", "screen", "dark", 1280, 1}, {"narrow", "screen", "light", 390, 1}, {"print", "print", "dark", 760, 1}}
 }
 
 func (l look) media() chromedp.Action[chromedp.Void] {
@@ -124,7 +124,9 @@ func TestInBrowser(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkWidth(t, tab, look)
-				screenshot(t, tab, in.Name+"-"+look.name)
+				if in.Name == "sweep" || in.Name == "matrix" || look.name == "dark" {
+					screenshot(t, tab, in.Name+"-"+look.name)
+				}
 			}
 		})
 	}

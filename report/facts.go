@@ -49,7 +49,7 @@ func factGroups(s probes.SUT) []group {
 		if v.Field(i).Kind() != reflect.Struct || name == "program" {
 			continue
 		}
-		groups = append(groups, group{Name: humanise(name), Facts: walk("", name, v.Field(i))})
+		groups = append(groups, group{Name: capital(humanise(name)), Facts: walk("", name, v.Field(i))})
 	}
 	return groups
 }
@@ -76,7 +76,7 @@ func factOf(path, key string, v reflect.Value) (fact, bool) {
 	if !value.IsValid() || !na.IsValid() {
 		return fact{}, false
 	}
-	f := fact{Label: path, Source: v.FieldByName("Source").String(), Other: v.FieldByName("Other").String(), State: "known"}
+	f := fact{Label: capital(path), Source: v.FieldByName("Source").String(), Other: v.FieldByName("Other").String(), State: "known"}
 	unknown := v.FieldByName("Unknown").String()
 	switch {
 	case na.String() != "":
@@ -98,27 +98,32 @@ func orElse(s, otherwise string) string {
 
 // walkList gives one fact per item, or per field where all items are devices of one kind.
 func walkList(path, key string, items reflect.Value, unknown string) []fact {
-	label := orElse(path, humanise(key))
+	label := capital(orElse(path, humanise(key)))
 	switch {
 	case unknown != "":
 		return []fact{{Label: label, State: "unknown", Reason: unknown}}
 	case items.Len() == 0:
-		return []fact{{Label: label, Value: "none", Source: "listed and found empty", State: "known"}}
+		return []fact{{Label: label, Value: "none", Source: "known to be empty", State: "known"}}
 	case items.Type().Elem().Kind() != reflect.Struct:
-		return []fact{{Label: label, Value: valueText(key, items.Interface()), Source: "listed", State: "known"}}
+		return []fact{{Label: label, Value: valueText(key, items.Interface()), Source: "read as a list", State: "known"}}
 	case key == "accelerators":
 		return walkDevices(items)
 	}
 	var out []fact
 	for i := range items.Len() {
-		out = append(out, joinItem(fmt.Sprintf("%s %d", label, i), walk("", "", items.Index(i))))
+		out = append(out, joinItem(label, i, walk("", "", items.Index(i))))
 	}
-	return mergeEqual(out)
+	return mergeEqual(label, out)
 }
 
-// joinItem makes one line of an item's facts: "eth0 · BCM5720 · speed mbps unknown".
-func joinItem(label string, facts []fact) fact {
-	out := fact{Label: label, State: "known"}
+// joinItem makes one line of an item's facts, under its own name where it has one: "Interfaces eth0", "BCM5720 · up · Speed unknown".
+func joinItem(label string, i int, facts []fact) fact {
+	name := fmt.Sprint(i)
+	if n := slices.IndexFunc(facts, isName); n >= 0 {
+		name = facts[n].Value
+		facts = slices.Delete(slices.Clone(facts), n, n+1)
+	}
+	out := fact{Label: label + " " + name, State: "known"}
 	var values, sources, others []string
 	for _, f := range facts {
 		switch {
@@ -128,6 +133,8 @@ func joinItem(label string, facts []fact) fact {
 			others = append(others, f.Other)
 		case f.State == "unknown":
 			values = append(values, f.Label+" unknown ("+f.Reason+")")
+		default:
+			values = append(values, f.Label+" not applicable ("+f.Reason+")")
 		}
 	}
 	out.Value, out.Source, out.Other = strings.Join(values, " · "), distinct(sources), distinct(others)
@@ -137,23 +144,28 @@ func joinItem(label string, facts []fact) fact {
 	return out
 }
 
+// isName tells whether a fact is what its item is called by.
+func isName(f fact) bool {
+	return f.Known() && slices.Contains([]string{"Slot", "Name", "Mount", "ID"}, f.Label)
+}
+
 // itemText names what a bare value would not tell.
 func itemText(f fact) string {
 	switch f.Label {
-	case "up":
+	case "Up":
 		return map[string]string{"yes": "up", "no": "down"}[f.Value]
-	case "free bytes":
+	case "Free bytes":
 		return f.Value + " free"
-	case "configured mts":
+	case "Configured speed":
 		return "runs at " + f.Value
-	case "id", "pid", "CPUs", "firmware":
+	case "PID", "CPUs", "Firmware":
 		return f.Label + " " + f.Value
 	}
 	return f.Value
 }
 
-// mergeEqual folds neighbours of equal value into one line with a count.
-func mergeEqual(facts []fact) []fact {
+// mergeEqual folds neighbours of equal value into one line with a count, named from the first to the last.
+func mergeEqual(label string, facts []fact) []fact {
 	var out []fact
 	for i := 0; i < len(facts); {
 		n := 1
@@ -163,6 +175,7 @@ func mergeEqual(facts []fact) []fact {
 		f := facts[i]
 		if n > 1 {
 			f.Value = fmt.Sprintf("%d × %s", n, f.Value)
+			f.Label += " …" + strings.TrimPrefix(facts[i+n-1].Label, label)
 		}
 		out = append(out, f)
 		i += n
@@ -284,7 +297,7 @@ func humanise(name string) string {
 	capitals := map[string]string{
 		"cpu": "CPU", "cpus": "CPUs", "gpu": "GPU", "numa": "NUMA", "bios": "BIOS", "bmc": "BMC", "pci": "PCI", "os": "OS", "smt": "SMT", "vram": "VRAM",
 		"vbios": "VBIOS", "ifwi": "IFWI", "ecc": "ECC", "xgmi": "XGMI", "nvlinks": "NVLinks", "dimms": "DIMMs", "thp": "THP", "aspm": "ASPM",
-		"iommu": "IOMMU", "rocm": "ROCm", "cuda": "CUDA", "nvidia": "NVIDIA", "infiniband": "InfiniBand", "cpuidle": "CPU idle", "kv": "KV",
+		"iommu": "IOMMU", "gts": "speed", "mts": "speed", "mbps": "speed", "gbps": "rate", "id": "ID", "pid": "PID", "rocm": "ROCm", "cuda": "CUDA", "nvidia": "NVIDIA", "infiniband": "InfiniBand", "cpuidle": "CPU idle", "kv": "KV",
 	}
 	words := strings.Split(name, "_")
 	for i, w := range words {
@@ -292,10 +305,11 @@ func humanise(name string) string {
 			words[i] = c
 		}
 	}
-	if last := len(words) - 1; last > 0 && slices.Contains([]string{"w", "mts", "mbps", "gbps", "bytes"}, words[last]) && name != "free_bytes" && name != "configured_mts" {
+	if last := len(words) - 1; last > 0 && slices.Contains([]string{"w", "bytes"}, words[last]) && name != "free_bytes" {
 		words = words[:last]
 	}
-	return strings.Join(words, " ")
+	s := strings.Join(words, " ")
+	return strings.NewReplacer("speed speed", "speed", "rate rate", "rate").Replace(s)
 }
 
 // tally counts the facts by state.

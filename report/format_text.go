@@ -40,11 +40,12 @@ func writeProblems(w io.Writer, v view) {
 			fmt.Fprintf(w, "  %s\n", f.Hint)
 		}
 	}
-	if found := v.findings(); len(found) > 0 {
+	found := v.findings()
+	if len(found)+len(v.res.SUT.Drift)+len(v.res.Identity.Notes) > 0 {
 		fmt.Fprintln(w, "\nREASONS")
-		for _, r := range found {
-			fmt.Fprint(w, fold("  "+r.sentence(), "    "))
-		}
+	}
+	for _, r := range found {
+		fmt.Fprint(w, fold("  "+r.sentence(), "    "))
 	}
 	for _, d := range v.res.SUT.Drift {
 		fmt.Fprint(w, fold("  machine changed: "+d.Text+" ["+d.Code+"] "+d.Evidence, "    "))

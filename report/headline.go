@@ -58,7 +58,7 @@ func (v view) matrixKPIs() []kpi {
 		out = append(out, kpi{measure(*x), "tok/s", "fastest request, at " + label(p), define("tps_per_request"), false})
 	}
 	if p, x := highest(v.phase("prefill"), func(m *metrics.Summary) *float64 { return m.PromptTPS }); x != nil {
-		out = append(out, kpi{measure(*x), "tok/s", "fastest " + label(p), define("prompt_tps"), false})
+		out = append(out, kpi{measure(*x), "tok/s", "fastest prefill, at " + tokens(deref(p.Context)), define("prompt_tps"), false})
 	}
 	longest := 0
 	for _, p := range v.phase("decode") {
@@ -70,6 +70,13 @@ func (v view) matrixKPIs() []kpi {
 		out = append(out, kpi{tokens(longest), "tokens", "longest valid context", "the longest context of a decode cell whose state is valid", false})
 	}
 	return out
+}
+
+func deref(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 func highest(points []result.Point, of func(*metrics.Summary) *float64) (at result.Point, value *float64) {
@@ -87,7 +94,7 @@ func highest(points []result.Point, of func(*metrics.Summary) *float64) (at resu
 func (v view) powerKPIs(p result.Point) []kpi {
 	var out []kpi
 	if j := tokensPerJoule(p); j != nil {
-		out = append(out, kpi{measure(*j), "tok/J", "accelerators' energy, at " + label(p), "tokens inside the window / energy of all accelerators over the window", false})
+		out = append(out, kpi{measure(*j), "tok/J", "per joule of accelerator energy", "at " + label(p) + ": tokens inside the window / energy of all accelerators over the window", false})
 	}
 	if v.sut == nil {
 		return out

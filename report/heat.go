@@ -120,6 +120,10 @@ func totalCell(p result.Point) cell {
 	if p.Phase == "prefill" && p.Metrics != nil {
 		return number(p.Metrics.PromptTPS, measure)
 	}
+	return systemCell(p)
+}
+
+func systemCell(p result.Point) cell {
 	tps, ok := systemTPS(p)
 	if !ok {
 		return cell{Text: none}

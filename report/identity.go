@@ -66,11 +66,27 @@ func (s started) what() string {
 func modelPairs(m result.ModelIdentity) []pair {
 	return []pair{
 		{"Model", m.Name, ""},
-		{"Served as", m.Served, strings.Join(m.Listed, ", ")},
-		{"Model revision", orElse(m.Revision, "not pinned"), ""},
+		{"Served as", m.Served, listed(m)},
+		{"Model revision", revision(m), ""},
 		{"Model path", m.Path, ""},
 		{"Model SHA-256", m.SHA256, ""},
 	}
+}
+
+// revision says so when a model was not pinned; a run that never came to its model says nothing.
+func revision(m result.ModelIdentity) string {
+	if m.Revision == "" && m.SHA256 == "" && m.Name != "" {
+		return "not pinned"
+	}
+	return m.Revision
+}
+
+// listed says which models the server lists, where that is not just the one asked for.
+func listed(m result.ModelIdentity) string {
+	if len(m.Listed) == 0 || len(m.Listed) == 1 && m.Listed[0] == m.Served {
+		return ""
+	}
+	return "the server lists " + strings.Join(m.Listed, ", ")
 }
 
 func filled(pairs []pair) []pair {

@@ -33,7 +33,9 @@ func grouped(v float64, decimals int) string {
 // measure writes a measured value with as many decimals as it deserves: three significant digits below 100, one decimal above.
 func measure(v float64) string {
 	switch a := math.Abs(v); {
-	case a == 0 || a >= 10:
+	case a == 0:
+		return "0"
+	case a >= 10:
 		return grouped(v, 1)
 	case a >= 1:
 		return grouped(v, 2)
@@ -128,7 +130,7 @@ func plural(n int, noun string) string {
 // tokens writes a context length: "8K", "1019K", "1,000".
 func tokens(n int) string {
 	if n >= 1024 && n%1024 == 0 {
-		return whole(float64(n/1024)) + "K"
+		return fmt.Sprintf("%dK", n/1024)
 	}
 	return whole(float64(n))
 }

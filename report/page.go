@@ -101,9 +101,7 @@ func (p *page) points(v view) {
 	if v.protocol == "matrix" {
 		p.HasMatrix, p.Heat, p.Measurements = true, v.heatOf(), v.transposed(v.measurementRows())
 	}
-	p.Outcomes = v.grid(v.outcomeRows(), false)
-	p.Client = v.grid(v.clientRows(), false)
-	p.Telemetry = v.grid(v.telemetryRows(), false)
+	p.Outcomes, p.Client, p.Telemetry = v.table(v.outcomeRows()), v.table(v.clientRows()), v.table(v.telemetryRows())
 	for _, x := range v.res.Points {
 		if x.Recording != nil {
 			p.Recordings = append(p.Recordings, pair{x.Recording.Path, x.Recording.SHA256, plural(x.Recording.Requests, "request") + ", " + whole(float64(x.Recording.Events)) + " token events"})
@@ -188,6 +186,14 @@ func bodyCell(r row, p result.Point, best bool) cell {
 	return c
 }
 
+// table lays rows out the way that fits: many points stand below each other.
+func (v view) table(rows []row) *grid {
+	if len(v.res.Points) > 12 && len(rows) > 0 {
+		return v.transposed(rows)
+	}
+	return v.grid(rows, false)
+}
+
 // transposed lays rows out with a line per point.
 func (v view) transposed(rows []row) *grid {
 	g := &grid{Corner: "Point"}
@@ -196,7 +202,7 @@ func (v view) transposed(rows []row) *grid {
 	}
 	best, _ := v.bestOf()
 	for _, p := range v.res.Points {
-		out := gridRow{Label: p.ID}
+		out := gridRow{Label: label(p), Title: p.ID}
 		for _, r := range rows {
 			out.Cells = append(out.Cells, bodyCell(r, p, p.ID == best.ID))
 		}

@@ -132,12 +132,14 @@ func acceleratorLines(s probes.SUT) []line {
 		across("Host interconnect", all, pcieLink),
 		across("Partition", all, partition),
 		across("ECC", all, func(x probes.Accelerator) part {
-			return say("ECC", x.ECC, func(b bool) string { return valueText("ecc", b) })
+			return say("ECC", x.ECC, onOff)
 		}),
 		compose("Accelerator interconnect", ", ", say("kind", s.Interconnect.Kind, asIs), say("hives", s.Interconnect.Hives, func(n int) string { return plural(n, "hive") }),
 			peers(all[0])),
 	}
 }
+
+func onOff(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }
 
 func powerCap(x probes.Accelerator) part {
 	p := say("power cap", x.PowerCapW, format[float64]("%g W"))
@@ -274,12 +276,12 @@ func listLine[T any](label string, l probes.List[T], of func(T) []part) line {
 		return line{Label: label, Missing: []string{"unknown: " + l.Unknown}}
 	}
 	if len(l.Items) == 0 {
-		return line{Label: label, Value: "none", Source: "listed and found empty"}
+		return line{Label: label, Value: "none", Source: "known to be empty"}
 	}
 	var lines []fact
 	var missing []string
 	for _, item := range l.Items {
-		c := compose("", " ", of(item)...)
+		c := compose("", ", ", of(item)...)
 		lines = append(lines, fact{Value: c.Value, Source: c.Source})
 		for _, m := range c.Missing {
 			if !slices.Contains(missing, m) {

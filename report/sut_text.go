@@ -51,7 +51,7 @@ func writeMissing(w io.Writer, groups []group) {
 			if !slices.Contains(reasons, f.Reason) {
 				reasons = append(reasons, f.Reason)
 			}
-			facts[f.Reason] = append(facts[f.Reason], g.Name+" "+f.Label)
+			facts[f.Reason] = append(facts[f.Reason], strings.TrimSpace(g.Name+" "+uncapital(f.Label)))
 		}
 	}
 	if len(reasons) > 0 {
@@ -62,9 +62,17 @@ func writeMissing(w io.Writer, groups []group) {
 	}
 }
 
+// uncapital undoes capital inside a sentence, but leaves an abbreviation as it is.
+func uncapital(s string) string {
+	if len(s) > 1 && strings.ToUpper(s[1:2]) == s[1:2] {
+		return s
+	}
+	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
+
 // writeField writes a label and a folded value in two columns.
 func writeField(w io.Writer, label, value string) {
-	const column = 26
+	const column = 28
 	pad := strings.Repeat(" ", max(1, column-2-utf8.RuneCountInString(label)))
 	fmt.Fprint(w, fold("  "+label+pad+value, strings.Repeat(" ", column)))
 }

@@ -35,7 +35,7 @@ func (v view) tableRows() []row {
 	p99 := func(d metrics.Distribution) float64 { return d.P99 }
 	return v.shown([]row{
 		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, measure),
-		{Label: "tok/s", Metric: "system_tps", Cell: totalCell},
+		{Label: "tok/s", Metric: "system_tps", Cell: systemCell},
 		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(perUser(p), measure) }},
 		stat("TTFT p50 ms", ttft, p50), stat("p90", ttft, high), stat("p99", ttft, p99),
 		stat("TPOT p50 ms", tpot, p50), stat("p90", tpot, high),

@@ -62,23 +62,33 @@ func (c clock) at(us int64) float64 { return float64(us-c.from) / float64(c.to-c
 
 // gauges reads the samples once and folds them into columns.
 func gauges(samples func(func(probes.Sample) bool), c clock) []*gauge {
-	found := map[string]*gauge{}
+	found, bySeries := map[string]*gauge{}, map[string]*gauge{}
 	for s := range samples {
 		t := c.at(s.AtUS)
 		if t < 0 || t >= 1 || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
 			continue
 		}
-		key, device := seriesKey(s.Series)
-		g := found[key]
+		g := bySeries[s.Series]
 		if g == nil {
-			g = &gauge{Key: key, devices: map[string]bool{}}
-			found[key] = g
+			g = gaugeOf(found, s.Series)
+			bySeries[s.Series] = g
 		}
-		g.devices[device] = true
 		g.bins[int(t*columns)].add(s.Value)
 		g.all.add(s.Value)
 	}
 	return ordered(found)
+}
+
+// gaugeOf finds the gauge of a series, or begins it, and counts the series as a device.
+func gaugeOf(found map[string]*gauge, series string) *gauge {
+	key, device := seriesKey(series)
+	g := found[key]
+	if g == nil {
+		g = &gauge{Key: key, devices: map[string]bool{}}
+		found[key] = g
+	}
+	g.devices[device] = true
+	return g
 }
 
 // ordered puts accelerators first, power before all, then engine, host, client.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"assay/probes"
 	"assay/result"
@@ -182,12 +183,12 @@ func (v view) load() string {
 	if kind == "" {
 		kind = v.res.Identity.Dataset.Kind
 	}
-	if n := len(v.res.Points); n > 1 {
+	if n := len(v.res.Points); n > 1 && how != "" {
 		how += " of " + plural(n, "point")
-	} else if n == 1 {
+	} else if n == 1 && how != "" {
 		how += " at " + label(v.res.Points[0])
 	}
-	return strings.TrimSpace(kind + ", " + how)
+	return strings.Trim(kind+", "+how, ", ")
 }
 
 func (v view) when() string {
@@ -205,36 +206,41 @@ func (v view) when() string {
 // verdict says in a few words how the run ended, with the class of its state.
 func (v view) verdict() (text, class string) {
 	r := v.res.Run
-	valid := 0
-	for _, p := range v.res.Points {
-		if p.State == result.PointValid {
-			valid++
-		}
-	}
-	count := fmt.Sprintf("%d of %s valid", valid, plural(len(v.res.Points), "point"))
 	switch {
 	case r.State != result.Done:
-		return capital(string(r.State)) + ": " + count, string(r.State)
+		text, class = capital(string(r.State)), string(r.State)
 	case r.Verdict == result.Valid:
-		return "Valid: " + v.validCount(valid, count), r.Verdict
+		text, class = "Valid", r.Verdict
 	default:
-		return "Not valid: " + count, result.NotValid
+		text, class = "Not valid", result.NotValid
 	}
+	if len(v.res.Points) > 0 {
+		text += ": " + v.pointCounts()
+	}
+	return text, class
 }
 
-// validCount keeps a valid run's badge simple where all its points are valid.
-func (v view) validCount(valid int, count string) string {
-	if n := len(v.res.Points); valid == n {
-		return plural(n, "point")
+// pointCounts says how many points there are, and how those ended that are not valid: "7 points, 1 failed".
+func (v view) pointCounts() string {
+	counts := map[result.PointState]int{}
+	for _, p := range v.res.Points {
+		counts[p.State]++
 	}
-	return count
+	text := plural(len(v.res.Points), "point")
+	for _, s := range []result.PointState{result.PointNotValid, result.PointFailed, result.PointSkipped, result.PointQueued, result.PointOver} {
+		if n := counts[s]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, stateText(string(s)))
+		}
+	}
+	return text
 }
 
 func capital(s string) string {
 	if s == "" {
 		return ""
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + s[n:]
 }
 
 // stateText writes a state for people: "not_valid" → "not valid".

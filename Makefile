@@ -1,0 +1,40 @@
+# The few commands of this project; `make help` lists them.
+SHELL := /bin/bash
+VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+export CGO_ENABLED ?= 0
+
+.PHONY: help build demo test setup check lint golden bench release clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t12
+
+build: ## build ./assay: static, reproducible
+	go build -trimpath -ldflags '$(LDFLAGS)' -o assay ./cmd/assay
+
+demo: build ## a whole run on the built-in simulated engine, in less than a minute
+	./assay demo --data .demo
+
+setup: ## get what the tests use, where this machine allows it
+	scripts/setup
+
+test: setup check ## set up, check, and run every test with the race detector
+	scripts/test
+
+check: ## formatting, vet, static analysis
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	go vet ./...
+	scripts/lint
+
+golden: ## rewrite the golden files; read the difference before committing it
+	go test ./plan ./probes ./containers ./store ./report ./result ./runner/... ./cmd/assay -update
+
+bench: ## the benchmarks behind the figures in docs
+	go test -run '^$$' -bench . -benchmem ./...
+
+release: ## static binaries for linux/amd64 and linux/arm64 in dist/
+	for arch in amd64 arm64; do GOOS=linux GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/assay-linux-$$arch ./cmd/assay || exit 1; done
+	cd dist && sha256sum assay-linux-* > SHA256SUMS
+
+clean: ## remove what was built; .cache stays
+	rm -rf assay dist .demo .test-output

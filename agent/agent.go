@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"assay/fault"
+	"assay/plan"
+	"assay/probes"
+	"assay/result"
+	"assay/store"
+)
+
+// Agent executes runs, one at a time: accelerators are not shared. It is what both a single `assay run` and the daemon use.
+type Agent struct {
+	Config
+	bus  *bus
+	wake chan struct{} // something was queued
+
+	entry   sync.Mutex // a run is queued whole: its row and its origin
+	mu      sync.Mutex
+	current string                  // id of the run being executed
+	cancel  context.CancelCauseFunc // of the run being executed
+	cron    *scheduler
+}
+
+// New makes an agent over an open store whose lock the caller holds.
+func New(c Config) *Agent {
+	return &Agent{Config: c, bus: newBus(c.nowUS()), wake: make(chan struct{}, 1)}
+}
+
+// Submit queues a plan. A key that was used before gives the run it made then.
+func (a *Agent) Submit(ctx context.Context, p plan.Plan, key string, from Origin) (store.Run, error) {
+	if key != "" {
+		if run, err := a.Store.RunByKey(ctx, key); err == nil && run.PlanSHA256 == p.Hash() {
+			return run, nil
+		}
+	}
+	now := a.Now()
+	run := store.Run{ID: store.NewRunID(now), Name: p.Name, State: result.Queued, Plan: p.Canonical(), PlanSHA256: p.Hash(),
+		Source: from.Source, Key: key, CreatedUS: now.UnixMicro(), Points: len(p.Points())}
+	if _, err := from.resolve(p); err != nil {
+		return store.Run{}, err
+	}
+	if err := a.enter(ctx, run, from); err != nil {
+		return store.Run{}, err
+	}
+	a.bus.publish(result.Event{Kind: result.RunQueued, Run: run.ID, AtUS: run.CreatedUS, State: result.Queued, Text: run.Name})
+	a.rouse()
+	return run, nil
+}
+
+func (a *Agent) enter(ctx context.Context, run store.Run, from Origin) error {
+	b, err := json.Marshal(from)
+	if err != nil {
+		return fmt.Errorf("encode the plan's origin: %w", err)
+	}
+	a.entry.Lock()
+	defer a.entry.Unlock()
+	if err := a.Store.CreateRun(ctx, run); err != nil {
+		return err
+	}
+	return a.Store.PutDocument(ctx, run.ID, docOrigin, b)
+}
+
+// rouse tells the daemon's loop that something is queued.
+func (a *Agent) rouse() {
+	select {
+	case a.wake <- struct{}{}:
+	default: // already awake
+	}
+}
+
+// Resume queues a run that ended early again; its measured points stay.
+func (a *Agent) Resume(ctx context.Context, id string) error {
+	if err := a.Store.MoveRun(ctx, id, result.Queued, store.RunChange{AtUS: a.nowUS(), Resume: true}); err != nil {
+		return err
+	}
+	a.bus.publish(result.Event{Kind: result.RunQueued, Run: id, AtUS: a.nowUS(), State: result.Queued})
+	a.rouse()
+	return nil
+}
+
+// Cancel ends a queued run at once and tells a running one to stop.
+func (a *Agent) Cancel(ctx context.Context, id string) error {
+	a.mu.Lock()
+	running := a.current == id
+	if running {
+		a.cancel(errCanceled)
+	}
+	a.mu.Unlock()
+	if running {
+		return nil
+	}
+	run, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if run.State != result.Queued {
+		return fault.New(fault.Store, "run_ended", "only queued and running runs can be canceled", "run %s is %s", id, run.State)
+	}
+	_, f := endState(nil, errCanceled)
+	if _, err := a.seal(ctx, id, result.Canceled, f); err != nil {
+		return err
+	}
+	a.ended(id, result.Canceled, result.NotValid, f)
+	return nil
+}
+
+// Events streams what happens from now on, after the events that came after seq and are still kept.
+func (a *Agent) Events(ctx context.Context, seq int64) (<-chan result.Event, error) {
+	return a.bus.subscribe(ctx, seq), nil
+}
+
+// Probe reads the machine now.
+func (a *Agent) Probe(ctx context.Context) (probes.SUT, []probes.Check, error) {
+	sut := probes.Read(ctx, a.Host, a.Program)
+	return sut, probes.Evaluate(sut, nil), nil
+}
+
+// Execute executes a queued run, or resumes one that ended early, and seals it. It returns the result document; the error is about
+// the executing itself (a store that cannot be written), not about how the run went.
+func (a *Agent) Execute(ctx context.Context, id string) (result.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a.mu.Lock()
+	a.current, a.cancel = id, cancel
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		a.current, a.cancel = "", nil
+		a.mu.Unlock()
+	}()
+	safe := context.WithoutCancel(ctx)
+	if err := a.Store.MoveRun(safe, id, result.Running, store.RunChange{AtUS: a.nowUS(), Resume: true}); err != nil {
+		return result.Result{}, err
+	}
+	runErr := a.attempt(ctx, id)
+	state, f := endState(runErr, stopCause(ctx))
+	r, err := a.seal(safe, id, state, f)
+	if err != nil {
+		return r, fault.New(fault.Store, "not_sealed", "free some space; the run is repaired at the next start", "run %s ended but could not be written down: %w", id, err)
+	}
+	err = a.publish(safe, id)
+	a.ended(id, state, r.Run.Verdict, f)
+	return r, err
+}
+
+// stopCause is why a run was told to stop; nil when it was not.
+func stopCause(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return errStopping
+}
+
+// attempt prepares a run's folder and executes its phases.
+func (a *Agent) attempt(ctx context.Context, id string) (err error) {
+	run, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	x := &execution{Config: a.Config, run: run, bus: a.bus, dir: a.Store.RunDir(id)}
+	p, err := plan.Parse(run.Plan)
+	if err != nil {
+		return err
+	}
+	if err := a.load(ctx, id, docOrigin, &x.origin); err != nil {
+		return err
+	}
+	if x.plan, err = x.origin.resolve(p); err != nil {
+		return err
+	}
+	x.wanted = p.Checks
+	if err := x.makeFolder(p); err != nil {
+		return err
+	}
+	if x.log, err = openEventLog(x.dir); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.log.close()) }()
+	x.emit(result.Event{Kind: result.RunStarted, State: result.Running, Text: run.Name})
+	return x.execute(ctx)
+}
+
+// makeFolder makes the run's folder and puts the plan into it as people read it.
+func (x *execution) makeFolder(p plan.Plan) error {
+	err := os.MkdirAll(x.path("recordings"), 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(x.dir, "plan.yaml"), p.YAML(), 0o600)
+	}
+	if err != nil {
+		return fault.New(fault.Store, "not_writable", "choose another directory with --data, or free some space", "make the run's folder: %w", err)
+	}
+	return nil
+}
+
+func (a *Agent) ended(id string, state result.State, verdict string, f *fault.Fault) {
+	text := ""
+	if f != nil {
+		text = f.Error()
+	}
+	a.bus.publish(result.Event{Kind: result.RunEnded, Run: id, AtUS: a.nowUS(), State: state, Verdict: verdict, Text: text})
+}

@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"sync"
+
+	"assay/result"
+)
+
+// kept is how many events a late subscriber can still get; progress is never kept.
+const kept = 2048
+
+// queued is how far a subscriber may fall behind before it is cut off, so that no reader can hold up a run.
+const queued = 256
+
+// bus hands events to subscribers. Sequence numbers start at the wall clock's microseconds, so that they grow over restarts.
+type bus struct {
+	mu   sync.Mutex
+	seq  int64
+	past []result.Event
+	subs map[chan result.Event]bool
+}
+
+func newBus(startSeq int64) *bus {
+	return &bus{seq: startSeq, subs: map[chan result.Event]bool{}}
+}
+
+// publish numbers the event and hands it to every subscriber; one that is full is closed and dropped.
+func (b *bus) publish(e result.Event) result.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq++
+	e.Seq = b.seq
+	if e.Kind != result.Progressed {
+		b.past = append(b.past, e)
+		if len(b.past) > kept {
+			b.past = append([]result.Event(nil), b.past[len(b.past)-kept/2:]...)
+		}
+	}
+	for ch := range b.subs {
+		select {
+		case ch <- e:
+		default:
+			delete(b.subs, ch)
+			close(ch)
+		}
+	}
+	return e
+}
+
+// subscribe gives the kept events after seq and then the live ones, until ctx ends. seq 0 means from now on.
+func (b *bus) subscribe(ctx context.Context, seq int64) <-chan result.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var missed []result.Event
+	for _, e := range b.past {
+		if seq > 0 && e.Seq > seq {
+			missed = append(missed, e)
+		}
+	}
+	ch := make(chan result.Event, queued+len(missed))
+	for _, e := range missed {
+		ch <- e
+	}
+	b.subs[ch] = true
+	context.AfterFunc(ctx, func() { b.drop(ch) })
+	return ch
+}
+
+func (b *bus) drop(ch chan result.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.subs[ch] {
+		delete(b.subs, ch)
+		close(ch)
+	}
+}

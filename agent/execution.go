@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"assay/containers"
+	"assay/fault"
+	"assay/plan"
+	"assay/probes"
+	"assay/result"
+	"assay/store"
+)
+
+// undoLimit bounds all cleaning up after a run, whatever its servers do.
+const undoLimit = 60 * time.Second
+
+// execution is one run on its way through the phases. Its fields are what the phases hand on.
+type execution struct {
+	Config
+	run    store.Run
+	origin Origin
+	plan   plan.Plan // file names resolved against origin
+	dir    string
+	bus    *bus
+	log    *eventLog
+
+	wanted    probes.Wanted
+	sut       probes.SUT // the latest look at the machine
+	spec      containers.Spec
+	preset    containers.Preset
+	runtime   containers.Runtime
+	server    containers.Instance
+	serverID  containers.Identity
+	model     string // name in requests
+	router    containers.Instance
+	routerKey string // kind and image of the router that runs
+	telemetry *telemetry
+	identity  result.Identity
+	omitBody  []string // optional body fields that the server refused
+}
+
+// phase is one step of a run. undo takes back what do acquired; it runs in reverse order under a context that no
+// cancellation reaches.
+type phase struct {
+	name string
+	do   func(context.Context) error
+	undo func(context.Context) error
+}
+
+func (x *execution) phases() []phase {
+	return []phase{
+		{"preflight", x.preflight, nil},
+		{"pull", x.pull, nil},
+		{"start", x.startServer, x.stopServer},
+		{"ready", x.waitReady, nil},
+		{"telemetry", x.startTelemetry, x.stopTelemetry},
+		{"points", x.measurePoints, x.stopRouter},
+		{"collect", x.collect, nil},
+	}
+}
+
+// execute runs the phases in order and then takes back what they acquired, also after a failure or a cancellation.
+func (x *execution) execute(ctx context.Context) error {
+	var done []phase
+	var err error
+	for _, p := range x.phases() {
+		if err = x.step(ctx, p.name, "", p.do); err != nil {
+			break
+		}
+		done = append(done, p)
+	}
+	return errors.Join(err, x.unwind(ctx, done))
+}
+
+func (x *execution) unwind(ctx context.Context, done []phase) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	var errs []error
+	for i := len(done) - 1; i >= 0; i-- {
+		if done[i].undo == nil {
+			continue
+		}
+		errs = append(errs, x.step(ctx, "stop "+done[i].name, "", done[i].undo))
+	}
+	return errors.Join(errs...)
+}
+
+// step runs one phase, or one step of a point, and records when it began, when it ended and how.
+func (x *execution) step(ctx context.Context, name, point string, do func(context.Context) error) error {
+	ph := result.Phase{Name: name, Point: point, StartedUS: x.nowUS()}
+	x.emit(result.Event{Kind: result.PhaseStarted, Phase: name, Point: point})
+	err := ctx.Err()
+	if err == nil {
+		err = do(ctx)
+	}
+	ph.EndedUS = x.nowUS()
+	text := ""
+	if err != nil {
+		ph.Error = fault.Of(err, layerOf(name))
+		text = ph.Error.Error()
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	x.emit(result.Event{Kind: result.PhaseEnded, Phase: name, Point: point, Text: text})
+	if perr := x.Store.PutPhase(context.WithoutCancel(ctx), x.run.ID, ph); perr != nil {
+		return errors.Join(err, perr)
+	}
+	return err
+}
+
+// layerOf is the layer of an error that does not say its own.
+func layerOf(phase string) fault.Layer {
+	switch phase {
+	case "preflight":
+		return fault.Preflight
+	case "pull":
+		return fault.Image
+	case "telemetry", "stop telemetry":
+		return fault.Telemetry
+	case "router", "stop points":
+		return fault.Router
+	case "measure", "points":
+		return fault.Client
+	case "collect":
+		return fault.Store
+	}
+	return fault.Server
+}
+
+// emit publishes an event of this run and keeps it in the run's folder; progress is only live.
+func (x *execution) emit(e result.Event) {
+	e.Run, e.AtUS = x.run.ID, x.nowUS()
+	e = x.bus.publish(e)
+	if e.Kind != result.Progressed {
+		x.log.append(e)
+	}
+}
+
+// say is a line for people: something they should know that is no error.
+func (x *execution) say(format string, args ...any) {
+	x.emit(result.Event{Kind: result.Logged, Text: fmt.Sprintf(format, args...)})
+}
+
+// put keeps a document of the run in the store.
+func (x *execution) put(ctx context.Context, kind string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", kind, err)
+	}
+	return x.Store.PutDocument(ctx, x.run.ID, kind, b)
+}
+
+// eventLog keeps a run's events as JSON lines, so that a page can show an ended run as it went.
+type eventLog struct{ file *os.File }
+
+// EventsFile is the name of a run's event log in its folder.
+const EventsFile = "events.jsonl"
+
+func openEventLog(dir string) (*eventLog, error) {
+	f, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fault.New(fault.Store, "not_writable", "choose another directory with --data, or free some space",
+			"open the run's event log: %w", err)
+	}
+	return &eventLog{file: f}, nil
+}
+
+// append writes one event. The log is a convenience: a full disk shows in the documents and recordings, which do not forgive it.
+func (l *eventLog) append(e result.Event) {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	_, _ = l.file.Write(append(b, '\n'))
+}
+
+func (l *eventLog) close() error { return l.file.Close() }
+
+// path is a file of the run's folder.
+func (x *execution) path(name string) string { return filepath.Join(x.dir, name) }

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"assay/fault"
+	"assay/probes"
+	"assay/result"
+	"assay/store"
+)
+
+// Documents of a run in the store.
+const (
+	docSUTBefore = "sut_before"
+	docSUTAfter  = "sut_after"
+	docChecks    = "checks"
+	docIdentity  = "identity"
+	docOrigin    = "origin"
+)
+
+// Causes of a cancelled context.
+var (
+	errCanceled = errors.New("canceled by request")
+	errStopping = errors.New("the program was told to stop")
+)
+
+// endState says how a run ended from the error of its execution and the cause its context was cancelled for.
+func endState(err, cause error) (result.State, *fault.Fault) {
+	switch {
+	case errors.Is(cause, errCanceled):
+		return result.Canceled, fault.New(fault.Client, "canceled", "run the plan again, or resume it with --resume", "the run was canceled")
+	case cause != nil:
+		return result.Interrupted, fault.New(fault.Client, "interrupted", "go on with --resume", "the run was interrupted: %w", cause)
+	case err != nil:
+		return result.Failed, fault.Of(err, fault.Server)
+	}
+	return result.Done, nil
+}
+
+// verdictOf judges a run by its points: every point must be a result.
+func verdictOf(state result.State, points []result.Point) (string, []result.Reason) {
+	reasons := []result.Reason{}
+	if state != result.Done {
+		reasons = append(reasons, result.Reason{Code: "not_finished", Text: "the run did not finish: " + string(state)})
+	}
+	for _, p := range points {
+		if p.State != result.PointNotValid && p.State != result.PointFailed && p.State != result.PointSkipped {
+			continue
+		}
+		for _, r := range p.Reasons {
+			reasons = append(reasons, result.Reason{Code: r.Code, Text: "point " + p.ID + ": " + r.Text, Evidence: r.Evidence})
+		}
+		if len(p.Reasons) == 0 {
+			reasons = append(reasons, result.Reason{Code: "point", Text: "point " + p.ID + " is " + string(p.State)})
+		}
+	}
+	if len(reasons) > 0 {
+		return result.NotValid, reasons
+	}
+	return result.Valid, reasons
+}
+
+// seal ends a run in the store: its state, its verdict, and the result document with its index of files.
+func (c Config) seal(ctx context.Context, id string, state result.State, f *fault.Fault) (result.Result, error) {
+	points, err := c.Store.Points(ctx, id)
+	if err != nil {
+		return result.Result{}, err
+	}
+	verdict, reasons := verdictOf(state, points)
+	run, err := c.Store.Run(ctx, id)
+	if err != nil {
+		return result.Result{}, err
+	}
+	run.State, run.Verdict, run.Error, run.EndedUS = state, verdict, f, c.nowUS()
+	r, err := c.document(ctx, run, points, reasons)
+	if err != nil {
+		return r, err
+	}
+	if _, err := c.Store.SaveResult(ctx, id, r); err != nil {
+		return r, err
+	}
+	return r, c.Store.MoveRun(ctx, id, state, store.RunChange{AtUS: run.EndedUS, Verdict: verdict, Reasons: reasons, Error: f})
+}
+
+// document assembles the result of a run from what the store holds.
+func (c Config) document(ctx context.Context, run store.Run, points []result.Point, reasons []result.Reason) (result.Result, error) {
+	phases, err := c.Store.Phases(ctx, run.ID)
+	if err != nil {
+		return result.Result{}, err
+	}
+	artifacts, err := c.Store.IndexFiles(ctx, run.ID)
+	if err != nil {
+		return result.Result{}, err
+	}
+	r := result.Result{
+		Schema: result.Schema,
+		Run: result.Run{ID: run.ID, Name: run.Name, State: run.State, Verdict: run.Verdict, Reasons: reasons, Error: run.Error,
+			PlanSHA256: run.PlanSHA256, CreatedUS: run.CreatedUS, StartedUS: run.StartedUS, EndedUS: run.EndedUS, Program: c.Program, Phases: phases},
+		Plan:   run.Plan,
+		Points: points, Artifacts: artifacts,
+	}
+	err = errors.Join(
+		c.load(ctx, run.ID, docChecks, &r.Checks),
+		c.load(ctx, run.ID, docIdentity, &r.Identity),
+		c.load(ctx, run.ID, docSUTBefore, &r.SUT.Before),
+		c.load(ctx, run.ID, docSUTAfter, &r.SUT.After))
+	if err != nil {
+		return r, err
+	}
+	r.SUT.Drift = driftOf(r.SUT.Before, r.SUT.After)
+	return r, nil
+}
+
+// load reads a document of a run; one that was never written leaves v as it is.
+func (c Config) load(ctx context.Context, id, kind string, v any) error {
+	b, err := c.Store.Document(ctx, id, kind)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("read document %s of run %s: %w", kind, id, err)
+	}
+	return nil
+}
+
+func driftOf(before, after *probes.SUT) []result.Reason {
+	drift := []result.Reason{}
+	if before == nil || after == nil {
+		return drift
+	}
+	for _, ch := range probes.Drift(*before, *after) {
+		drift = append(drift, result.Reason{Code: ch.Code, Text: ch.Text, Evidence: ch.Evidence})
+	}
+	return drift
+}

@@ -1,0 +1,350 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"assay/containers"
+	"assay/fault"
+	"assay/plan"
+	"assay/probes"
+	"assay/result"
+	"assay/runner"
+	"assay/runner/metrics"
+	"assay/runner/record"
+)
+
+// queueShare is the share of a cell's samples with waiting requests above which it counts as queued (contract section 6).
+const queueShare = 0.05
+
+// routerLimit bounds the wait for the first token through a router: the server behind it is ready.
+const routerLimit = 30 * time.Second
+
+// measurePoints measures every point that is not in the store yet: a resumed run goes on where it stopped.
+func (x *execution) measurePoints(ctx context.Context) error {
+	measured, err := x.measured(ctx)
+	if err != nil {
+		return err
+	}
+	points := x.plan.Points()
+	for i, p := range points {
+		if measured[p.ID] {
+			continue
+		}
+		err := x.point(ctx, i, p)
+		if err == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return err // interrupted: what is missing can be resumed
+		}
+		return errors.Join(err, x.giveUp(ctx, i, points, err))
+	}
+	return nil
+}
+
+func (x *execution) measured(ctx context.Context) (map[string]bool, error) {
+	points, err := x.Store.Points(ctx, x.run.ID)
+	if err != nil {
+		return nil, err
+	}
+	done := map[string]bool{}
+	for _, p := range points {
+		done[p.ID] = p.State != result.PointFailed && p.State != result.PointSkipped
+	}
+	return done, nil
+}
+
+// giveUp writes down the point that failed and those that were never tried.
+func (x *execution) giveUp(ctx context.Context, at int, points []plan.Point, cause error) error {
+	f := fault.Of(cause, fault.Client)
+	var errs []error
+	for i := at; i < len(points); i++ {
+		p := pointOf(points[i])
+		p.State = result.PointSkipped
+		p.Reasons = []result.Reason{{Code: "run_failed", Text: "not measured: the run failed at point " + points[at].ID}}
+		if i == at {
+			p.State = result.PointFailed
+			p.Reasons = []result.Reason{{Code: f.Code, Text: f.Text}}
+		}
+		errs = append(errs, x.keep(ctx, i, p))
+	}
+	return errors.Join(errs...)
+}
+
+func (x *execution) keep(ctx context.Context, index int, p result.Point) error {
+	if err := x.Store.PutPoint(ctx, x.run.ID, index, p); err != nil {
+		return err
+	}
+	x.emit(result.Event{Kind: result.PointEnded, Point: p.ID, Result: &p})
+	return nil
+}
+
+// pointOf starts a result from a plan's point.
+func pointOf(p plan.Point) result.Point {
+	r := result.Point{ID: p.ID, Phase: p.Phase, Reasons: []result.Reason{}}
+	if p.Concurrency > 0 {
+		r.Concurrency = &p.Concurrency
+	}
+	if p.Rate > 0 {
+		r.Rate = &p.Rate
+	}
+	if p.Context > 0 {
+		r.Context = &p.Context
+	}
+	if p.Router.Kind != "" && p.Router.Kind != "none" {
+		r.Router = p.Router.Kind
+	}
+	return r
+}
+
+// point measures one point: router, load with telemetry beside it, summary, verdict, store.
+func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
+	x.emit(result.Event{Kind: result.PointStarted, Point: p.ID})
+	out := pointOf(p)
+	if over := x.overCapacity(p); over != nil {
+		out.State, out.Reasons = result.PointOver, []result.Reason{*over}
+		return x.keep(ctx, index, out)
+	}
+	if err := x.step(ctx, "router", p.ID, func(ctx context.Context) error { return x.useRouter(ctx, p.Router) }); err != nil {
+		return err
+	}
+	before, counted := x.generated(ctx)
+	var m runner.Measurement
+	err := x.step(ctx, "measure", p.ID, func(ctx context.Context) (err error) {
+		m, err = x.load(ctx, p)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rec, err := record.Read(x.path(m.File.Path))
+	if err != nil {
+		return fmt.Errorf("read back the recording of point %s: %w", p.ID, err)
+	}
+	x.judge(p, m, rec, &out)
+	if after, ok := x.generated(ctx); ok && counted {
+		compareCounts(before, after, rec, &out)
+	}
+	x.drift(ctx, &out)
+	return x.keep(ctx, index, out)
+}
+
+// overCapacity tells that a decode cell cannot fit the engine's KV cache; nil when it can, or when the engine does not say.
+func (x *execution) overCapacity(p plan.Point) *result.Reason {
+	if p.Phase != "decode" || x.serverID.KVTokens <= 0 {
+		return nil
+	}
+	need := int64(p.Concurrency) * int64(p.Context+x.plan.Protocol.Matrix.MaxTokens)
+	if need <= x.serverID.KVTokens {
+		return nil
+	}
+	return &result.Reason{Code: "kv_precheck", Text: "the cell needs more KV cache than the engine has",
+		Evidence: fmt.Sprintf("%d × (%d + %d) = %d tokens, the engine has %d", p.Concurrency, p.Context,
+			x.plan.Protocol.Matrix.MaxTokens, need, x.serverID.KVTokens)}
+}
+
+// load runs the client and fails when the server ended meanwhile: what was recorded then is no measurement.
+func (x *execution) load(ctx context.Context, p plan.Point) (runner.Measurement, error) {
+	client, err := runner.ClientNamed(x.plan.Client.Kind)
+	if err != nil {
+		return runner.Measurement{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	served := make(chan struct{})
+	defer close(served)
+	go func() {
+		select {
+		case exit := <-x.server.Exited():
+			cancel(containers.ExitFault(x.server, exit))
+		case <-served:
+		}
+	}()
+	x.telemetry.mark()
+	m, err := client.Run(ctx, x.job(p), x.progress(p.ID))
+	if cause := fault.Of(context.Cause(ctx), fault.Client); ctx.Err() != nil && cause.Code == "server.exited" {
+		return m, cause
+	}
+	return m, err
+}
+
+func (x *execution) job(p plan.Point) runner.Job {
+	base := x.server.BaseURL()
+	if x.router != nil {
+		base = x.router.BaseURL()
+	}
+	return runner.Job{Run: x.run.ID, Plan: x.plan, Point: p, BaseURL: base, Model: x.model, Token: x.token(),
+		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody}
+}
+
+func (x *execution) progress(point string) func(runner.Progress) {
+	return func(p runner.Progress) {
+		live := result.Progress{Stage: p.Stage, Done: p.Elapsed.Seconds(), Total: p.Total.Seconds(), Unit: "s",
+			InFlight: p.InFlight, Failed: p.Failed, TPS: p.TPS, TTFTMS: p.TTFTMS}
+		if p.Wanted > 0 && p.Total == 0 {
+			live.Done, live.Total, live.Unit = float64(p.Done), float64(p.Wanted), "requests"
+		}
+		x.emit(result.Event{Kind: result.Progressed, Point: point, Progress: &live})
+	}
+}
+
+// judge summarises the recording as it stands on disk, so that everyone who reads it gets the same numbers.
+func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recording, out *result.Point) {
+	shape := x.shape(p)
+	sum := metrics.Summarise(rec, m.Window, shape)
+	out.Metrics, out.Client = &sum, &m.Client
+	if p.Phase == "sweep" {
+		mlperf := metrics.MLPerf(rec, m.Issue, shape)
+		out.MLPerf = &mlperf
+	}
+	epoch := rec.Header.EpochUS
+	out.Window = &result.Window{StartedUS: epoch + m.Window.StartUS, EndedUS: epoch + m.Window.EndUS,
+		DurationS: float64(m.Window.EndUS-m.Window.StartUS) / 1e6}
+	out.Recording = &result.Recording{Path: m.File.Path, SHA256: m.File.SHA256, Requests: m.File.Requests, Events: m.File.Events, EpochUS: epoch,
+		WindowUS: [2]int64{m.Window.StartUS, m.Window.EndUS}, IssueUS: [2]int64{m.Issue.StartUS, m.Issue.EndUS}}
+	samples := x.telemetry.within(out.Window.StartedUS, out.Window.EndedUS)
+	out.Telemetry = summarise(samples)
+	state, reasons := runner.Verdict(p, sum, m)
+	out.State = result.PointState(state)
+	for _, r := range reasons {
+		out.Reasons = append(out.Reasons, result.Reason(r))
+	}
+	x.queued(p, samples, out)
+	x.learn(m)
+}
+
+func (x *execution) shape(p plan.Point) metrics.Shape {
+	s := metrics.Shape{Concurrency: p.Concurrency, Prefill: p.Phase == "prefill"}
+	if x.plan.Protocol.Serve != nil {
+		s.DecodeNodes = x.plan.Protocol.Serve.DecodeNodes
+	}
+	return s
+}
+
+// queued marks a valid decode cell in which the engine reported waiting requests for more than queueShare of the window.
+func (x *execution) queued(p plan.Point, samples []probes.Sample, out *result.Point) {
+	var seen, waiting int
+	for _, s := range samples {
+		if s.Series != "engine.waiting" {
+			continue
+		}
+		seen++
+		if s.Value > 0 {
+			waiting++
+		}
+	}
+	if p.Phase != "decode" || out.State != result.PointValid || float64(waiting) <= queueShare*float64(seen) {
+		return
+	}
+	out.State = result.PointQueued
+	out.Reasons = append(out.Reasons, result.Reason{Code: "queue_seen", Text: "the engine reported waiting requests",
+		Evidence: fmt.Sprintf("in %d of %d samples of the window", waiting, seen)})
+}
+
+// learn keeps what the client found out for the next points and for the result.
+func (x *execution) learn(m runner.Measurement) {
+	for _, field := range m.Refused {
+		if !slices.Contains(x.omitBody, field) {
+			x.omitBody = append(x.omitBody, field)
+		}
+		x.note("the server refused the optional field " + field + "; it was left out")
+	}
+	for _, n := range m.Notes {
+		x.note(n)
+	}
+	if m.Dataset != "" {
+		x.identity.Dataset.SHA256 = m.Dataset
+	}
+}
+
+// drift looks at the machine again and makes what changed since the last look a reason of the point.
+func (x *execution) drift(ctx context.Context, out *result.Point) {
+	now := probes.Read(ctx, x.Host, x.Program)
+	for _, c := range probes.Drift(x.sut, now) {
+		out.Reasons = append(out.Reasons, result.Reason{Code: "drift." + c.Code, Text: c.Text, Evidence: c.Evidence})
+		if out.State == result.PointValid {
+			out.State = result.PointNotValid
+		}
+	}
+	x.sut = now
+}
+
+// useRouter puts the point's router before the server; the one that runs already is kept when it is the same.
+func (x *execution) useRouter(ctx context.Context, r plan.Router) error {
+	key := r.Kind + " " + r.Runtime + " " + r.Image
+	if r.Kind == "" || r.Kind == "none" {
+		key = ""
+	}
+	if key == x.routerKey {
+		return nil
+	}
+	if err := x.stopRouter(ctx); err != nil || key == "" {
+		return err
+	}
+	spec, err := containers.RouterSpec(r, []string{x.server.BaseURL()}, containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable})
+	if err != nil {
+		return err
+	}
+	rt, err := containers.RuntimeNamed(spec.Runtime)
+	if err != nil {
+		return err
+	}
+	if err := rt.Prepare(ctx, spec, x.pulling); err != nil {
+		return err
+	}
+	if x.router, err = rt.Start(ctx, spec); err != nil {
+		x.router = nil
+		return err
+	}
+	x.routerKey = key
+	return x.routerReady(ctx)
+}
+
+// routerReady waits until a token flows through the router, not only to its port.
+func (x *execution) routerReady(ctx context.Context) error {
+	id, err := containers.Ready(ctx, x.router, x.preset, x.readyOptions(routerLimit), func(string) {})
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(id)
+	if err != nil {
+		return fmt.Errorf("encode the router's identity: %w", err)
+	}
+	x.identity.Routers = append(x.identity.Routers, raw)
+	return x.put(ctx, docIdentity, x.identity)
+}
+
+func (x *execution) stopRouter(ctx context.Context) error {
+	if x.router == nil {
+		return nil
+	}
+	_, err := x.router.Stop(ctx)
+	x.router, x.routerKey = nil, ""
+	return err
+}
+
+// utilize sets each point's share of the run's highest System TPS, now that all are known.
+func (x *execution) utilize(ctx context.Context) error {
+	points, err := x.Store.Points(ctx, x.run.ID)
+	if err != nil {
+		return err
+	}
+	var sums []*metrics.Summary
+	for i := range points {
+		if points[i].Metrics != nil {
+			sums = append(sums, points[i].Metrics)
+		}
+	}
+	metrics.Utilize(sums)
+	for i, p := range points {
+		if err := x.Store.PutPoint(ctx, x.run.ID, i, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"assay/archive"
+	"assay/fault"
+	"assay/probes"
+	"assay/report"
+	"assay/result"
+	"assay/runner/record"
+	"assay/store"
+)
+
+// publish makes what people take away from an ended run: the report, and the signed archive unless it is not wanted.
+func (a *Agent) publish(ctx context.Context, id string) error {
+	in, err := ReportInput(ctx, a.Store, id)
+	if err != nil {
+		return err
+	}
+	html, err := report.FormatNamed("html")
+	if err != nil {
+		return err
+	}
+	dir := a.Store.RunDir(id)
+	err = writeTo(filepath.Join(dir, result.ReportName), func(w io.Writer) error { return html.Write(w, in) })
+	var from Origin
+	if err := errors.Join(err, a.load(ctx, id, docOrigin, &from)); err != nil {
+		return err
+	}
+	if a.Key == nil || from.NoArchive {
+		return nil
+	}
+	return a.Pack(ctx, id, filepath.Join(dir, result.ArchiveName))
+}
+
+// Pack writes the signed archive of an ended run to a file.
+func (a *Agent) Pack(ctx context.Context, id, name string) error {
+	return writeTo(name, func(w io.Writer) error { return archive.Pack(ctx, a.Store.RunDir(id), a.Key, w) })
+}
+
+// writeTo writes a file under a temporary name and renames it, so that a half file is never taken for a whole one.
+func writeTo(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return fault.New(fault.Store, "not_writable", "choose a folder that can be written", "make %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	out := bufio.NewWriter(f)
+	err = write(out)
+	if err := errors.Join(err, out.Flush(), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// ReportInput gives an ended run to the report: its document, its telemetry and its recordings.
+func ReportInput(ctx context.Context, st *store.Store, id string) (report.Input, error) {
+	raw, err := st.ResultBytes(ctx, id)
+	if err != nil {
+		return report.Input{}, err
+	}
+	r, err := result.Decode(raw)
+	if err != nil {
+		return report.Input{}, fmt.Errorf("read the result of run %s: %w", id, err)
+	}
+	dir := st.RunDir(id)
+	in := report.Input{Result: r, Raw: raw, Recording: func(path string) (record.Recording, error) {
+		if !filepath.IsLocal(path) {
+			return record.Recording{}, fmt.Errorf("%q is no file of the run", path)
+		}
+		return record.Read(filepath.Join(dir, path))
+	}}
+	if _, err := os.Stat(filepath.Join(dir, telemetryFile)); err == nil {
+		in.Telemetry = func(yield func(probes.Sample) bool) { readSamples(filepath.Join(dir, telemetryFile), yield) }
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return in, fmt.Errorf("look for telemetry: %w", err)
+	}
+	return in, nil
+}
+
+// readSamples yields the samples of a telemetry file. A last line that was cut off by a crash ends it.
+func readSamples(name string, yield func(probes.Sample) bool) {
+	f, err := os.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var s probes.Sample
+		if json.Unmarshal(lines.Bytes(), &s) != nil || !yield(s) {
+			return
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/robfig/cron/v3"
+
+	"assay/fault"
+	"assay/plan"
+)
+
+// scheduler turns the store's schedules into queued runs. Its jobs only enqueue, so that a long run delays none.
+type scheduler struct {
+	mu      sync.Mutex
+	cron    *cron.Cron
+	entries []cron.EntryID
+}
+
+// ParseCron reads five cron fields or a descriptor such as @daily or @every 6h.
+func ParseCron(spec string) (cron.Schedule, error) {
+	s, err := cron.ParseStandard(spec)
+	if err != nil {
+		return nil, fault.New(fault.Plan, "bad_cron", `write five fields such as "0 3 * * *", or @daily, @every 6h`, "%q is not a schedule: %w", spec, err)
+	}
+	return s, nil
+}
+
+func (a *Agent) startSchedules(ctx context.Context) error {
+	a.mu.Lock()
+	a.cron = &scheduler{cron: cron.New()}
+	a.mu.Unlock()
+	if err := a.Reschedule(ctx); err != nil {
+		return err
+	}
+	a.cron.cron.Start()
+	return nil
+}
+
+// stopSchedules waits for jobs on their way: they only enqueue.
+func (a *Agent) stopSchedules() { <-a.cron.cron.Stop().Done() }
+
+// Reschedule reads the schedules from the store anew.
+func (a *Agent) Reschedule(ctx context.Context) error {
+	a.mu.Lock()
+	s := a.cron
+	a.mu.Unlock()
+	if s == nil {
+		return nil // a single run has no schedules
+	}
+	all, err := a.Store.Schedules(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.entries {
+		s.cron.Remove(id)
+	}
+	s.entries = nil
+	for _, sched := range all {
+		if !sched.Enabled {
+			continue
+		}
+		when, err := ParseCron(sched.Cron)
+		if err != nil {
+			return fmt.Errorf("schedule %s: %w", sched.ID, err)
+		}
+		s.entries = append(s.entries, s.cron.Schedule(when, cron.FuncJob(func() { a.fire(context.WithoutCancel(ctx), sched.ID) })))
+	}
+	return nil
+}
+
+// fire queues a schedule's plan. A run of the same schedule that still waits or runs is enough.
+func (a *Agent) fire(ctx context.Context, id string) {
+	s, err := a.Store.Schedule(ctx, id)
+	if err != nil {
+		a.Log.Error("schedule cannot be read", "schedule", id, "error", err)
+		return
+	}
+	if last, err := a.Store.Run(ctx, s.LastRun); err == nil && !last.State.Ended() {
+		a.Log.Warn("schedule skipped: its last run has not ended", "schedule", s.ID, "run", last.ID)
+		return
+	}
+	p, err := plan.Parse(s.Plan)
+	if err != nil {
+		a.Log.Error("schedule has a plan that cannot be read", "schedule", s.ID, "error", err)
+		return
+	}
+	run, err := a.Submit(ctx, p, "", Origin{Source: "schedule:" + s.ID})
+	if err == nil {
+		err = a.Store.RanSchedule(ctx, s.ID, run.ID, a.nowUS())
+	}
+	if err != nil {
+		a.Log.Error("schedule could not queue its run", "schedule", s.ID, "error", err)
+	}
+}

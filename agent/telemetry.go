@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"assay/containers"
+	"assay/probes"
+	"assay/result"
+)
+
+// telemetryFile holds a run's samples, one JSON object a line.
+const telemetryFile = "telemetry.jsonl"
+
+// telemetry samples every source of a run at one interval, keeps the samples of the point being measured and writes all to a file.
+type telemetry struct {
+	mu    sync.Mutex
+	file  *os.File
+	out   *bufio.Writer
+	point []probes.Sample
+	lost  map[string]string // sampler → first error
+	wg    sync.WaitGroup
+	stop  context.CancelFunc
+}
+
+// startTelemetry begins sampling until close. A sampler that hangs is cut off at two intervals and never delays another.
+func startTelemetry(ctx context.Context, dir string, every time.Duration, samplers []probes.Sampler) (*telemetry, error) {
+	f, err := os.OpenFile(filepath.Join(dir, telemetryFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the telemetry file: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	t := &telemetry{file: f, out: bufio.NewWriter(f), lost: map[string]string{}, stop: cancel}
+	for _, s := range samplers {
+		t.wg.Go(func() { t.loop(ctx, s, every) })
+	}
+	return t, nil
+}
+
+func (t *telemetry) loop(ctx context.Context, s probes.Sampler, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		t.once(ctx, s, 2*every)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (t *telemetry) once(ctx context.Context, s probes.Sampler, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	samples, err := s.Sample(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil && ctx.Err() == nil && t.lost[s.Name()] == "" {
+		t.lost[s.Name()] = err.Error()
+	}
+	for _, x := range samples {
+		t.point = append(t.point, x)
+		b, err := json.Marshal(x)
+		if err != nil {
+			continue // not a number: NaN and Inf have no JSON form and say nothing
+		}
+		t.out.Write(append(b, '\n')) // a failed write stays in the writer and is told by close
+	}
+}
+
+// mark forgets what was sampled so far: a point begins.
+func (t *telemetry) mark() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.point = nil
+}
+
+// within gives the samples since mark that lie in [fromUS, toUS).
+func (t *telemetry) within(fromUS, toUS int64) []probes.Sample {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var in []probes.Sample
+	for _, s := range t.point {
+		if s.AtUS >= fromUS && s.AtUS < toUS {
+			in = append(in, s)
+		}
+	}
+	return in
+}
+
+// close ends sampling and gives the sources that failed.
+func (t *telemetry) close() (map[string]string, error) {
+	t.stop()
+	t.wg.Wait()
+	if err := t.out.Flush(); err != nil {
+		t.file.Close()
+		return t.lost, fmt.Errorf("write telemetry: %w", err)
+	}
+	return t.lost, t.file.Close()
+}
+
+// summarise turns samples into one line per series, with energy by trapezoid where the series is power.
+func summarise(samples []probes.Sample) map[string]result.Telemetry {
+	bySeries := map[string][]probes.Sample{}
+	for _, s := range samples {
+		bySeries[s.Series] = append(bySeries[s.Series], s)
+	}
+	out := map[string]result.Telemetry{}
+	for name, ss := range bySeries {
+		out[name] = summariseSeries(probes.Unit(name), ss)
+	}
+	return out
+}
+
+func summariseSeries(unit string, ss []probes.Sample) result.Telemetry {
+	t := result.Telemetry{Unit: unit, Min: ss[0].Value, Max: ss[0].Value, N: len(ss)}
+	var sum, energyJ float64
+	for i, s := range ss {
+		t.Min, t.Max = min(t.Min, s.Value), max(t.Max, s.Value)
+		sum += s.Value
+		if i > 0 {
+			energyJ += (s.Value + ss[i-1].Value) / 2 * float64(s.AtUS-ss[i-1].AtUS) / 1e6
+		}
+	}
+	t.Mean = sum / float64(len(ss))
+	if unit == "W" && len(ss) > 1 {
+		t.EnergyJ = &energyJ
+	}
+	return t
+}
+
+// engineSampler scrapes the engine's own metrics beside the machine's.
+type engineSampler struct {
+	baseURL string
+	preset  containers.Preset
+	token   string
+}
+
+// Name says which source failed when it does.
+func (e engineSampler) Name() string { return "engine" }
+
+// Sample gives the engine's metrics as series engine.<name>.
+func (e engineSampler) Sample(ctx context.Context) ([]probes.Sample, error) {
+	m, err := containers.Scrape(ctx, e.baseURL, e.preset, e.token)
+	if err != nil {
+		return nil, err
+	}
+	var out []probes.Sample
+	for name, v := range m.Values {
+		out = append(out, probes.Sample{AtUS: m.At.UnixMicro(), Series: "engine." + name, Value: v})
+	}
+	return out, nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"assay/archive"
+	"assay/fault"
+)
+
+func (a *app) archiveCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: "archive RUN", Short: "pack and sign a run as one file", Args: cobra.ExactArgs(1),
+		Example: "  assay archive last --out run.tar.zst\n  assay verify run.tar.zst",
+		RunE:    func(c *cobra.Command, args []string) error { return a.archive(c.Context(), args[0], out) },
+	}
+	c.Flags().StringVar(&out, "out", "", "write to `FILE` (default: <run>.tar.zst here)")
+	return c
+}
+
+func (a *app) archive(ctx context.Context, ref, out string) (err error) {
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	run, err := st.FindRun(ctx, ref)
+	if err != nil {
+		return err
+	}
+	key, err := archive.LoadOrCreateKey(a.data)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = run.ID + ".tar.zst"
+	}
+	f, err := os.Create(out)
+	if err != nil {
+		return fault.New(fault.Archive, "not_writable", "choose another file with --out", "write the archive: %w", err)
+	}
+	if err := errors.Join(archive.Pack(ctx, st.RunDir(run.ID), key, f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(out))
+	}
+	_, err = fmt.Fprintln(a.stdout, out)
+	return err
+}
+
+// quiet is a logger for sessions whose warnings are for people.
+func (a *app) quiet() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"assay/agent"
+	"assay/fault"
+	"assay/plan"
+	"assay/report"
+	"assay/result"
+)
+
+// order is a plan to execute and how.
+type order struct {
+	plan   plan.Plan
+	origin agent.Origin
+	resume string // a run to go on with, instead of plan
+	json   bool   // the result document on stdout
+}
+
+// outcome is what executing an order gave.
+type outcome struct {
+	raw    []byte // the result document
+	result result.Result
+}
+
+// perform executes an order, here or by the daemon that holds the data directory, shows it as it goes, and ends with the table
+// and the path of the report. Its error carries the exit code of the run.
+func (a *app) perform(ctx context.Context, o order) error {
+	out, err := a.executeHere(ctx, o)
+	if errors.Is(err, agent.ErrLocked) {
+		out, err = a.executeThere(ctx, o)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.show(out, o.json); err != nil {
+		return err
+	}
+	if code := exitOfRun(out.result.Run); code != exitValid {
+		return errExit{code}
+	}
+	return nil
+}
+
+// executeHere executes the order in this process under the lock of the data directory.
+func (a *app) executeHere(ctx context.Context, o order) (out outcome, err error) {
+	s, holder, err := a.openSession(ctx, "", a.quiet())
+	if err != nil {
+		if errors.Is(err, agent.ErrLocked) && holder.Socket == "" {
+			return out, fault.New(fault.Store, "busy", "wait until it has ended, or choose another directory with --data",
+				"the data directory %s is in use by process %d", a.data, holder.PID)
+		}
+		return out, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.agent.Recover(ctx); err != nil {
+		return out, err
+	}
+	id, err := a.enter(ctx, s, o)
+	if err != nil {
+		return out, err
+	}
+	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	events, err := s.agent.Events(watch, 0)
+	if err != nil {
+		return out, err
+	}
+	followed := make(chan struct{})
+	go func() { a.follow(events, id); close(followed) }()
+	out.result, err = s.agent.Execute(ctx, id)
+	if err != nil {
+		stop()
+	}
+	<-followed
+	if err != nil {
+		return out, err
+	}
+	out.raw, err = s.store.ResultBytes(watch, id)
+	return out, err
+}
+
+// enter queues the order's plan, or finds the run to resume.
+func (a *app) enter(ctx context.Context, s *session, o order) (string, error) {
+	if o.resume == "" {
+		run, err := s.agent.Submit(ctx, o.plan, "", o.origin)
+		return run.ID, err
+	}
+	run, err := s.store.FindRun(ctx, o.resume)
+	if err != nil {
+		return "", err
+	}
+	if run.State == result.Done {
+		return "", fault.New(fault.Plan, "run_done", "run the plan again for a new result", "run %s is done: there is nothing to resume", run.ID)
+	}
+	return run.ID, nil
+}
+
+// show prints the result: the document for programs, or the table and where the report is for people.
+func (a *app) show(out outcome, asJSON bool) error {
+	if asJSON {
+		_, err := a.stdout.Write(out.raw)
+		return err
+	}
+	r := out.result
+	report.Table(a.stdout, r)
+	a.showEnd(a.stdout, r)
+	return nil
+}
+
+func (a *app) showEnd(w io.Writer, r result.Result) {
+	fmt.Fprintf(w, "\nrun      %s\nverdict  %s\n", r.Run.ID, verdictText(r.Run))
+	if e := r.Run.Error; e != nil {
+		fmt.Fprintf(w, "error    %s\n", e.Error())
+		if e.Hint != "" {
+			fmt.Fprintf(w, "hint     %s\n", e.Hint)
+		}
+	}
+	for _, reason := range r.Run.Reasons {
+		fmt.Fprintf(w, "reason   %s (%s)%s\n", reason.Text, reason.Code, evidence(reason))
+	}
+	fmt.Fprintf(w, "report   %s\n", filepath.Join(a.data, "runs", r.Run.ID, result.ReportName))
+}
+
+func evidence(r result.Reason) string {
+	if r.Evidence == "" {
+		return ""
+	}
+	return ": " + r.Evidence
+}
+
+func verdictText(r result.Run) string {
+	if r.State == result.Done {
+		return r.Verdict
+	}
+	return fmt.Sprintf("%s (%s)", r.Verdict, r.State)
+}

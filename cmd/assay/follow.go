@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"assay/result"
+)
+
+// plainEvery is how often progress is told where a line cannot be rewritten.
+const plainEvery = 5 * time.Second
+
+// follower shows the events of one run: a rewritten status line on a terminal, plain lines otherwise.
+type follower struct {
+	*app
+	run      string
+	began    time.Time
+	lastLine time.Time // of plain progress
+	live     bool      // a status line stands on the terminal
+	phase    string
+}
+
+// follow shows the events of a run until it ends or the channel closes.
+func (a *app) follow(events <-chan result.Event, run string) {
+	f := &follower{app: a, run: run, began: a.now()}
+	for e := range events {
+		if e.Run != run {
+			continue
+		}
+		f.event(e)
+		if e.Kind == result.RunEnded {
+			return
+		}
+	}
+}
+
+func (f *follower) event(e result.Event) {
+	switch e.Kind {
+	case result.RunStarted:
+		f.line("run %s: %s", e.Run, e.Text)
+	case result.PhaseStarted:
+		f.phase = e.Phase
+		f.status("%s %s", e.Phase, e.Point)
+	case result.PhaseEnded:
+		if e.Text != "" {
+			f.line("%s failed: %s", e.Phase, e.Text)
+			return
+		}
+		if told(e.Phase) {
+			f.line("%s ok", e.Phase)
+		}
+	case result.Progressed:
+		f.progress(e)
+	case result.PointEnded:
+		f.line("%s", pointLine(*e.Result))
+	case result.Logged:
+		f.line("%s", e.Text)
+	case result.RunEnded:
+		f.line("run ended: %s %s", e.State, e.Verdict)
+	}
+}
+
+// told says which phases are worth a line of their own when they end well.
+func told(phase string) bool {
+	switch phase {
+	case "preflight", "pull", "start", "ready", "collect", "stop start":
+		return true
+	}
+	return false
+}
+
+// progress rewrites the status line, or tells a plain line now and then.
+func (f *follower) progress(e result.Event) {
+	text := progressText(e)
+	if f.terminal {
+		f.status("%s", text)
+		return
+	}
+	if f.now().Sub(f.lastLine) < plainEvery {
+		return
+	}
+	f.lastLine = f.now()
+	f.line("%s", text)
+}
+
+func progressText(e result.Event) string {
+	p := e.Progress
+	name := e.Point
+	if name == "" {
+		name = e.Phase
+	}
+	s := fmt.Sprintf("%-8s %-8s %s", name, p.Stage, bar(p.Done, p.Total))
+	switch p.Unit {
+	case "s":
+		s += fmt.Sprintf(" %4.0f/%.0f s", p.Done, p.Total)
+	case "requests":
+		s += fmt.Sprintf(" %.0f/%.0f requests", p.Done, p.Total)
+	case "bytes":
+		s += fmt.Sprintf(" %.0f/%.0f MB", p.Done/1e6, p.Total/1e6)
+	}
+	if p.InFlight > 0 {
+		s += fmt.Sprintf("  in flight %d  %.0f tok/s  TTFT %.0f ms", p.InFlight, p.TPS, p.TTFTMS)
+	}
+	if p.Failed > 0 {
+		s += fmt.Sprintf("  failed %d", p.Failed)
+	}
+	if e.Text != "" {
+		s += "  " + e.Text
+	}
+	return s
+}
+
+// bar draws how far a step is in twenty characters; an unknown total draws nothing.
+func bar(done, total float64) string {
+	if total <= 0 {
+		return ""
+	}
+	full := int(20 * min(1, done/total))
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", 20-full) + "]"
+}
+
+func pointLine(p result.Point) string {
+	s := fmt.Sprintf("%-14s %-15s", p.ID, p.State)
+	if m := p.Metrics; m != nil {
+		s += fmt.Sprintf(" %5d requests", m.RequestsCompleted)
+		if m.SystemTPS != nil {
+			s += fmt.Sprintf("  %9.1f tok/s", *m.SystemTPS)
+		}
+		if m.TTFTMS != nil {
+			s += fmt.Sprintf("  TTFT P90 %8.1f ms", m.TTFTMS.P90)
+		}
+	}
+	for _, r := range p.Reasons {
+		s += "  " + r.Text + " (" + r.Code + ")"
+	}
+	return s
+}
+
+// line writes a line that stays.
+func (f *follower) line(format string, args ...any) {
+	f.clear()
+	fmt.Fprintf(f.stderr, "%6.1f s  %s\n", f.now().Sub(f.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// status rewrites the last line of a terminal.
+func (f *follower) status(format string, args ...any) {
+	if !f.terminal {
+		return
+	}
+	f.clear()
+	text := fmt.Sprintf(format, args...)
+	if len(text) > f.columns-11 {
+		text = text[:max(0, f.columns-11)]
+	}
+	fmt.Fprintf(f.stderr, "%6.1f s  %s", f.now().Sub(f.began).Seconds(), text)
+	f.live = true
+}
+
+func (f *follower) clear() {
+	if f.live {
+		fmt.Fprint(f.stderr, "\r\033[K")
+		f.live = false
+	}
+}

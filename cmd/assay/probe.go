@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/fault"
+	"assay/probes"
+	"assay/report"
+)
+
+// captureLimit bounds a capture; a probe alone takes about a second.
+const captureLimit = 2 * time.Minute
+
+type probeOptions struct {
+	json, plain        bool
+	out, capture, from string
+}
+
+func (a *app) probeCommand() *cobra.Command {
+	var o probeOptions
+	c := &cobra.Command{
+		Use:   "probe",
+		Short: "what this machine is, every fact with its source",
+		Example: "  assay probe\n  assay probe --json --out sut.json\n  assay probe --capture machine.tar.gz\n" +
+			"  assay probe --from machine.tar.gz --plain",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.probe(c.Context(), o) },
+	}
+	f := c.Flags()
+	f.BoolVar(&o.json, "json", false, "the SUT document")
+	f.BoolVar(&o.plain, "plain", false, "the SUT document with bare values")
+	f.StringVar(&o.out, "out", "", "write to `FILE` instead of standard output")
+	f.StringVar(&o.capture, "capture", "", "write what was read, anonymised, to `FILE`.tar.gz")
+	f.StringVar(&o.from, "from", "", "read the capture `DIR|FILE` instead of this machine")
+	return c
+}
+
+func (a *app) probe(ctx context.Context, o probeOptions) (err error) {
+	host, done, err := openHost(o.from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if o.capture != "" {
+		return a.capture(ctx, host, o.capture)
+	}
+	var b bytes.Buffer
+	if err := writeSUT(&b, probes.Read(ctx, host, program()), o); err != nil {
+		return err
+	}
+	if o.out == "" {
+		_, err := a.stdout.Write(b.Bytes())
+		return err
+	}
+	if err := os.WriteFile(o.out, b.Bytes(), 0o644); err != nil {
+		return fault.New(fault.Preflight, "not_writable", "choose another file", "write the SUT: %w", err)
+	}
+	return nil
+}
+
+// openHost gives this machine, or a capture when from names one.
+func openHost(from string) (probes.Host, func() error, error) {
+	if from == "" {
+		return probes.Live(), func() error { return nil }, nil
+	}
+	return probes.FromCapture(from)
+}
+
+func writeSUT(w io.Writer, sut probes.SUT, o probeOptions) error {
+	switch {
+	case o.plain:
+		b, err := probes.Plain(sut)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "%s\n", bytes.TrimSpace(b))
+		return err
+	case o.json:
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(sut)
+	}
+	report.SUTText(w, sut)
+	return nil
+}
+
+func (a *app) capture(ctx context.Context, host probes.Host, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, captureLimit)
+	defer cancel()
+	f, err := os.Create(name)
+	if err != nil {
+		return fault.New(fault.Preflight, "not_writable", "choose another file", "write the capture: %w", err)
+	}
+	if err := errors.Join(probes.Capture(ctx, host, f), f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("capture this machine: %w", err), os.Remove(name))
+	}
+	fmt.Fprintf(a.stderr, "wrote %s; names, serials and addresses in it are replaced\n", name)
+	return nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/agent"
+	"assay/fault"
+	"assay/report"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var format, out string
+	c := &cobra.Command{
+		Use: "report RUN", Short: "a run's report as " + strings.Join(formatNames(), ", "), Args: cobra.ExactArgs(1),
+		Example: "  assay report last\n  assay report last --format html --out report.html\n  assay report last --format csv",
+		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.Context(), args[0], format, out) },
+	}
+	c.Flags().StringVar(&format, "format", "text", strings.Join(formatNames(), ", "))
+	c.Flags().StringVar(&out, "out", "", "write to `FILE` instead of standard output")
+	return c
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func (a *app) report(ctx context.Context, ref, format, out string) (err error) {
+	f, err := report.FormatNamed(format)
+	if err != nil {
+		return err
+	}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	run, err := st.FindRun(ctx, ref)
+	if err != nil {
+		return err
+	}
+	in, err := agent.ReportInput(ctx, st, run.ID)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		return f.Write(a.stdout, in)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b, in); err != nil {
+		return err
+	}
+	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+		return fault.New(fault.Store, "not_writable", "choose another file", "write the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"assay/agent"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var o order
+	var sets []string
+	c := &cobra.Command{
+		Use:   "run PLAN",
+		Short: "execute a plan",
+		Long: `Execute a plan: probe the machine, pull and start the server, measure every point, store and report.
+When a daemon holds the data directory the plan is handed to it and followed.`,
+		Example: "  assay run plan.yaml\n  assay run plan.yaml --set protocol.sweep.concurrency=1,2,4 --json\n  assay run --resume last",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if (len(args) == 1) == (o.resume != "") {
+				return usage("say either a plan or --resume RUN; see `assay run -h`")
+			}
+			if o.resume != "" {
+				return a.perform(c.Context(), o)
+			}
+			p, dir, err := readPlan(args[0], sets)
+			if err != nil {
+				return err
+			}
+			o.plan, o.origin.Source, o.origin.BaseDir = p, agent.FromCLI, dir
+			return a.perform(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&sets, "set", nil, "set a key of the plan, `path=value` (repeatable)")
+	f.StringVar(&o.resume, "resume", "", "go on with an interrupted `RUN` at its next point")
+	f.BoolVar(&o.json, "json", false, "the result document on stdout")
+	f.BoolVar(&o.origin.NoArchive, "no-archive", false, "do not pack the signed archive")
+	return c
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"assay/agent"
+	"assay/archive"
+	"assay/fault"
+	"assay/probes"
+	"assay/store"
+)
+
+// session is this process holding the data directory: lock, store, agent.
+type session struct {
+	lock  *agent.Lock
+	store *store.Store
+	agent *agent.Agent
+}
+
+// openSession takes the data directory. When another process has it, the error is agent.ErrLocked and Holder says by whom.
+func (a *app) openSession(ctx context.Context, socket string, log *slog.Logger) (*session, agent.Holder, error) {
+	if err := makeDir(a.data); err != nil {
+		return nil, agent.Holder{}, err
+	}
+	lock, holder, err := agent.TakeLock(a.data, socket)
+	if err != nil {
+		return nil, holder, err
+	}
+	s, err := a.fill(ctx, lock, log)
+	if err != nil {
+		return nil, holder, errors.Join(err, lock.Release())
+	}
+	return s, holder, nil
+}
+
+func (a *app) fill(ctx context.Context, lock *agent.Lock, log *slog.Logger) (*session, error) {
+	st, err := store.Open(ctx, a.data)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := st.Owner(ctx)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	key, err := archive.LoadOrCreateKey(a.data)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	ag := agent.New(agent.Config{Store: st, Host: probes.Live(), Program: program(), Owner: owner, Executable: a.executable,
+		Token: a.getenv, Key: key, Log: log, Now: a.now})
+	return &session{lock: lock, store: st, agent: ag}, nil
+}
+
+// close closes the store and then gives the lock back.
+func (s *session) close() error { return errors.Join(s.store.Close(), s.lock.Release()) }
+
+func makeDir(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC):
+		return fault.New(fault.Store, "disk_full", "free some space, or choose another directory with --data", "cannot make the data directory %s: %w", dir, err)
+	}
+	return fault.New(fault.Store, "not_writable", "choose another directory with --data, or make this one writable", "cannot make the data directory %s: %w", dir, err)
+}
+
+// openStore opens the store for reading beside a daemon that may be writing.
+func (a *app) openStore(ctx context.Context) (*store.Store, error) {
+	if _, err := os.Stat(filepath.Join(a.data, "assay.db")); err != nil {
+		return nil, fault.New(fault.Plan, "no_runs", "make one with `assay demo`, or say with --data where the runs are",
+			"there are no runs in %s", a.data)
+	}
+	st, err := store.Open(ctx, a.data)
+	if err != nil {
+		return nil, fmt.Errorf("open the runs in %s: %w", a.data, err)
+	}
+	return st, nil
+}

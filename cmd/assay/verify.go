@@ -1,0 +1,38 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay/archive"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "verify FILE", Short: "check an archive: hashes, signature, every number recomputed from raw", Args: cobra.ExactArgs(1),
+		Long:    "Exit 0 when all was recomputed and is equal, 1 when something differs or the signature is bad.",
+		Example: "  assay verify run.tar.zst",
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := archive.Verify(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = json.NewEncoder(a.stdout).Encode(r)
+			} else {
+				for _, l := range r.Lines {
+					fmt.Fprintf(a.stdout, "%-8s %-24s %s\n", l.State, l.What, l.Text)
+				}
+			}
+			if err == nil && !r.OK {
+				return errExit{exitNotValid}
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
+	return c
+}
