@@ -13,6 +13,7 @@ type arrivals struct {
 	mean  float64 // seconds between two
 	shape float64
 	at    float64
+	n     int
 }
 
 func newArrivals(o Open) *arrivals {
@@ -26,15 +27,17 @@ func newArrivals(o Open) *arrivals {
 // next gives the next instant.
 func (a *arrivals) next() time.Duration {
 	at := a.at
-	a.at += a.gap()
-	return time.Duration(at * float64(time.Second))
+	a.n++
+	if a.kind == "constant" {
+		a.at = float64(a.n) * a.mean // a sum of gaps would drift
+	} else {
+		a.at += a.gap()
+	}
+	return time.Duration(math.Round(at * float64(time.Second)))
 }
 
 func (a *arrivals) gap() float64 {
-	switch a.kind {
-	case "constant":
-		return a.mean
-	case "gamma":
+	if a.kind == "gamma" {
 		return a.mean / a.shape * gamma(a.rng, a.shape)
 	}
 	return a.mean * a.rng.ExpFloat64()

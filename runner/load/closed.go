@@ -143,6 +143,16 @@ func (c *closed) enough(now int64) bool {
 	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-start >= c.want.MinDuration.Microseconds()
 }
 
+// finish ends issue when enough requests were issued, so that no slot waits for a turn that is never sent.
+func (c *closed) finish() {
+	now := c.cfg.Clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.issued > 0 && c.enough(now) {
+		c.stop(now, "")
+	}
+}
+
 // paused notes that a slot had nothing in flight.
 func (c *closed) paused(fromUS, toUS int64) {
 	c.mu.Lock()

@@ -87,6 +87,7 @@ func (s *slot) rest(t *talk) bool {
 	if left <= 0 {
 		return true
 	}
+	s.finish()
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	defer func() { s.paused(from, min(until, s.cfg.Clock.Now())) }()

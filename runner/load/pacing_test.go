@@ -1,0 +1,325 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/runner/dataset"
+	"assay/runner/record"
+)
+
+// endless is a source of conversations that are all alike.
+type endless struct {
+	n     int
+	turns []dataset.Turn
+	limit int // 0: none
+}
+
+func (e *endless) Next() (dataset.Conversation, error) {
+	if e.n++; e.limit > 0 && e.n > e.limit {
+		return dataset.Conversation{}, io.EOF
+	}
+	return dataset.Conversation{ID: fmt.Sprintf("c%d", e.n), Turns: e.turns}, nil
+}
+
+func (e *endless) Stats() dataset.Stats { return dataset.Stats{} }
+
+func single() *endless {
+	return &endless{turns: []dataset.Turn{{Messages: []dataset.Message{{Role: "user", Content: "hi"}}}}}
+}
+
+// stage runs a load in which reply stands for the server: it says how long a request takes and how it ends.
+type stage struct {
+	cfg      Config
+	src      dataset.Source
+	reply    func(c *call) (time.Duration, record.Outcome)
+	retry    time.Duration
+	mu       sync.Mutex
+	inFlight int
+	peak     int
+	bodies   []string
+	records  []record.Request
+}
+
+func (s *stage) send(ctx context.Context, c *call) (record.Request, string) {
+	clock := s.cfg.Clock
+	r := blank(c)
+	r.SentUS = clock.Now()
+	s.mu.Lock()
+	s.inFlight++
+	s.peak = max(s.peak, s.inFlight)
+	s.bodies = append(s.bodies, string((&client{}).message(c)))
+	s.mu.Unlock()
+	length, outcome := s.reply(c)
+	timer := time.NewTimer(length)
+	select {
+	case <-timer.C:
+		r.Outcome = outcome
+	case <-ctx.Done():
+		r.Outcome = record.Aborted
+		if errors.Is(context.Cause(ctx), errDrained) {
+			r.Outcome = record.Censored
+		}
+	}
+	if c.onToken != nil {
+		c.onToken()
+	}
+	if outcome != record.OK && s.retry > 0 {
+		r.RetryAfterUS = s.retry.Microseconds()
+	}
+	r.DoneUS = clock.Now()
+	s.mu.Lock()
+	s.inFlight--
+	s.mu.Unlock()
+	return r, "live reply"
+}
+
+func (s *stage) run(t *testing.T, ctx context.Context) (Result, error) {
+	t.Helper()
+	s.cfg.Clock = NewClock()
+	s.cfg.Request = Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}
+	if s.src == nil {
+		s.src = single()
+	}
+	l := newLoad(s.cfg, func(r record.Request) error { s.records = append(s.records, r); return nil }, func(Progress) {})
+	l.sender = func() (sender, func() int64) { return s.send, func() int64 { return 0 } }
+	return l.run(ctx, s.src)
+}
+
+func always(d time.Duration) func(*call) (time.Duration, record.Outcome) {
+	return func(*call) (time.Duration, record.Outcome) { return d, record.OK }
+}
+
+// inside counts the measured requests sent in the window.
+func (s *stage) inside(w Span) (n int) {
+	for _, r := range s.records {
+		if !r.Warmup && r.SentUS >= w.StartUS && r.SentUS < w.EndUS {
+			n++
+		}
+	}
+	return n
+}
+
+const second = 1_000_000
+
+func TestClosedLoopByRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 4, Requests: 20}, Drain: time.Minute}, reply: func(c *call) (time.Duration, record.Outcome) {
+			return time.Duration(1+c.index%4) * time.Second, record.OK
+		}}
+		res, err := s.run(t, t.Context())
+		if err != nil || len(s.records) != 20 || s.inside(res.Window) != 20 || s.peak != 4 {
+			t.Fatalf("%d requests, %d in the window, %d at once, %v", len(s.records), s.inside(res.Window), s.peak, err)
+		}
+		if res.Window.StartUS != 0 || res.Health.LagUS.Max != 0 || res.Stopped != "" {
+			t.Errorf("window %v, lag %v, stopped %q", res.Window, res.Health.LagUS, res.Stopped)
+		}
+		// The window ends when the first slot falls idle: until then all four were busy.
+		var busy int64
+		for _, r := range s.records {
+			busy += max(0, min(r.DoneUS, res.Window.EndUS)-r.SentUS)
+		}
+		if busy != 4*(res.Window.EndUS-res.Window.StartUS) {
+			t.Errorf("%d µs busy in a window of %d µs", busy, res.Window.EndUS)
+		}
+	})
+}
+
+func TestClosedLoopByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Duration: 10 * time.Second}, Drain: time.Minute}, reply: always(1500 * time.Millisecond)}
+		res, err := s.run(t, t.Context())
+		if err != nil || res.Window != (Span{0, 10 * second}) || len(s.records) != 21 || res.Issue != (Span{0, 10_500_001}) {
+			t.Errorf("window %v, issue %v, %d requests, %v", res.Window, res.Issue, len(s.records), err)
+		}
+	})
+}
+
+func TestMinDurationOutlastsRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 3, MinDuration: 9500 * time.Millisecond}, Drain: time.Minute}, reply: always(time.Second)}
+		res, err := s.run(t, t.Context())
+		if err != nil || res.Window != (Span{0, 10 * second}) || len(s.records) != 20 {
+			t.Errorf("window %v, %d requests, %v", res.Window, len(s.records), err)
+		}
+	})
+}
+
+func TestWarmupStaysApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Requests: 12, WarmupRequests: 7}, Drain: time.Minute}, reply: func(c *call) (time.Duration, record.Outcome) {
+			return time.Duration(1+c.index%3) * time.Second, record.OK
+		}}
+		res, err := s.run(t, t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		warm, first := 0, map[bool]int64{}
+		for _, r := range s.records {
+			if r.Warmup {
+				warm++
+			}
+			if r.Warmup && r.DoneUS > res.Window.StartUS {
+				t.Errorf("warm-up request %d still ran when the window opened at %d", r.Index, res.Window.StartUS)
+			}
+			if _, ok := first[r.Warmup]; !ok {
+				first[r.Warmup] = r.SentUS
+			}
+		}
+		if warm != 7 || s.inside(res.Window) != 12 || s.peak != 3 {
+			t.Errorf("%d warm-up requests, %d in the window, %d at once", warm, s.inside(res.Window), s.peak)
+		}
+	})
+}
+
+func TestWarmupByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 4 * time.Second, WarmupDuration: 2500 * time.Millisecond}}, reply: always(time.Second)}
+		res, err := s.run(t, t.Context())
+		if err != nil || res.Window != (Span{3 * second, 7 * second}) {
+			t.Errorf("window %v, %v", res.Window, err)
+		}
+	})
+}
+
+func TestStreamingWindowWaitsForTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Streaming: true, ReadyLimit: time.Hour}}, reply: func(c *call) (time.Duration, record.Outcome) {
+			return time.Duration(1+2*min(c.index, 1)) * time.Second, record.OK // the second slot's first token comes after 3 s
+		}}
+		res, err := s.run(t, t.Context())
+		if err != nil || res.Window != (Span{3 * second, 8 * second}) {
+			t.Errorf("window %v, %v", res.Window, err)
+		}
+	})
+}
+
+func TestConversationsHoldTheirSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		user := func(text string) []dataset.Message { return []dataset.Message{{Role: "user", Content: text}} }
+		src := &endless{turns: []dataset.Turn{
+			{Messages: user("one"), Reply: "scripted"},
+			{Messages: user("two"), Wait: 2 * time.Second},
+			{Messages: user("three"), MaxTokens: 99},
+		}}
+		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 4}, Drain: time.Minute}, reply: always(time.Second)}
+		res, err := s.run(t, t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][3]int64
+		for _, r := range s.records {
+			got = append(got, [3]int64{int64(r.Turn), r.IntendedUS / second, r.SentUS / second})
+		}
+		if diff := cmp.Diff([][3]int64{{0, 0, 0}, {1, 3, 3}, {2, 4, 4}, {0, 5, 5}}, got); diff != "" {
+			t.Error(diff)
+		}
+		if want := `"messages":[{"role":"user","content":"one"},{"role":"assistant","content":"scripted"},{"role":"user","content":"two"},{"role":"assistant","content":"live reply"},{"role":"user","content":"three"}],"max_tokens":99`; !strings.Contains(s.bodies[2], want) {
+			t.Error(s.bodies[2])
+		}
+		if math.Abs(res.Waiting-2.0/6) > 1e-9 || res.Health.LagUS.Max != 0 {
+			t.Errorf("waiting %v, lag %v", res.Waiting, res.Health.LagUS)
+		}
+	})
+}
+
+func TestFailuresArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Minute}, reply: func(*call) (time.Duration, record.Outcome) {
+			return 0, record.Refused
+		}}
+		res, err := s.run(t, t.Context())
+		if err != nil || !strings.Contains(res.Stopped, "refused") || len(s.records) < giveUpFailures || len(s.records) > 40 {
+			t.Errorf("%d requests, stopped %q, %v", len(s.records), res.Stopped, err)
+		}
+		if w := res.Window.EndUS - res.Window.StartUS; w < giveUpUS || w > 4*giveUpUS {
+			t.Errorf("it took %d µs to give up", w)
+		}
+	})
+}
+
+func TestRetryAfterPacesItsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{retry: 7 * time.Second, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 3}, Drain: time.Minute}, reply: func(c *call) (time.Duration, record.Outcome) {
+			if c.index == 0 {
+				return time.Second, record.HTTPStatus
+			}
+			return time.Second, record.OK
+		}}
+		if _, err := s.run(t, t.Context()); err != nil || s.records[1].SentUS != 8*second || s.records[2].SentUS != 9*second {
+			t.Errorf("%v, %v", s.records, err)
+		}
+	})
+}
+
+func TestDrainLimitCensors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 3 * time.Second}, Drain: 4 * time.Second}, reply: func(c *call) (time.Duration, record.Outcome) {
+			return time.Duration(2+100*(c.index%2)) * time.Second, record.OK
+		}}
+		res, err := s.run(t, t.Context())
+		if err != nil || len(s.records) != 3 || s.records[2].Outcome != record.Censored || s.records[2].DoneUS != 7*second {
+			t.Errorf("%+v, window %v, %v", s.records, res.Window, err)
+		}
+	})
+}
+
+func TestCancelEndsALoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		why := errors.New("ctrl-c")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(5*time.Second, func() { cancel(why) })
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Hour}, reply: always(3 * time.Second)}
+		res, err := s.run(t, ctx)
+		if !errors.Is(err, why) || len(s.records) != 4 || s.records[3].Outcome != record.Aborted || res.Window.EndUS != 5*second {
+			t.Errorf("%d requests, window %v, %v", len(s.records), res.Window, err)
+		}
+	})
+}
+
+func TestFailedTurnEndsItsConversation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turn := dataset.Turn{Messages: []dataset.Message{{Role: "user", Content: "x"}}, Reply: "y"}
+		s := &stage{src: &endless{turns: []dataset.Turn{turn, turn, turn}}, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 2}}, reply: func(c *call) (time.Duration, record.Outcome) {
+			if c.index == 0 {
+				return time.Second, record.HTTPStatus
+			}
+			return time.Second, record.OK
+		}}
+		res, err := s.run(t, t.Context())
+		if err != nil || s.records[1].Session != "c2" || s.records[1].Turn != 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "2 turns") {
+			t.Errorf("%+v, notes %q, %v", s.records[1], res.Notes, err)
+		}
+	})
+}
+
+func TestDataEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := single()
+		src.limit = 5
+		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 50}, Drain: time.Minute}, reply: always(time.Second)}
+		if res, err := s.run(t, t.Context()); err != nil || len(s.records) != 5 || res.Stopped != "the dataset ended" {
+			t.Errorf("%d requests, stopped %q, %v", len(s.records), res.Stopped, err)
+		}
+	})
+}
+
+func TestFewerRequestsThanSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 8, Requests: 3}, Drain: time.Minute}, reply: always(time.Second)}
+		res, err := s.run(t, t.Context())
+		if err != nil || s.inside(res.Window) != 3 || s.peak != 3 || len(res.Notes) != 1 {
+			t.Errorf("%d requests, %d at once, notes %q, %v", len(s.records), s.peak, res.Notes, err)
+		}
+	})
+}
