@@ -112,7 +112,7 @@ func TestKeyFaults(t *testing.T) {
 		"hexadecimal":           {"requests: 10", "requests: 0x10", "plan.type", `line 11, column 15: protocol.sweep.requests: "0x10" is not a whole number`},
 		"number too large":      {"requests: 10", "requests: 99999999999999999999", "plan.type", ""},
 		"list item":             {"[1, 2]", "[1, two]", "plan.type", `line 10, column 22: protocol.sweep.concurrency.1: "two" is not a whole number`},
-		"empty item":            {"[1, 2]", "\n      - 1\n      -", "plan.type", "line 12, column 7: item 1 of protocol.sweep.concurrency has no value"},
+		"empty item":            {"[1, 2]", "\n      - 1\n      -", "plan.type", "line 12, column 8: item 1 of protocol.sweep.concurrency has no value"},
 		"list for a number":     {"requests: 10", "requests: [10]", "plan.type", "line 11, column 15: protocol.sweep.requests must be a whole number, not a list"},
 		"section for a list":    {"[1, 2]", "{a: 1}", "plan.type", "line 10, column 18: protocol.sweep.concurrency must be a list, not a section with keys"},
 		"text for a section":    {"{kind: synthetic}", "synthetic", "plan.type", `line 7, column 11: workload must be a section with keys, not "synthetic"`},
