@@ -10,8 +10,8 @@ import (
 	"assay/probes"
 )
 
-// machine remembers the last probe: looking at the page must not disturb a measurement by probing again.
-type machine struct {
+// lastProbe remembers the last probe: looking at the page must not disturb a measurement by probing again.
+type lastProbe struct {
 	mu     sync.Mutex // held while probing, so that callers share one probe
 	known  bool
 	sut    probes.SUT
@@ -19,7 +19,7 @@ type machine struct {
 }
 
 // last gives the last probe, and makes the first one.
-func (m *machine) last(ctx context.Context, c Controller) (probes.SUT, []probes.Check, error) {
+func (m *lastProbe) last(ctx context.Context, c Controller) (probes.SUT, []probes.Check, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known {
@@ -29,13 +29,13 @@ func (m *machine) last(ctx context.Context, c Controller) (probes.SUT, []probes.
 }
 
 // again probes now.
-func (m *machine) again(ctx context.Context, c Controller) (probes.SUT, []probes.Check, error) {
+func (m *lastProbe) again(ctx context.Context, c Controller) (probes.SUT, []probes.Check, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.probe(ctx, c)
 }
 
-func (m *machine) probe(ctx context.Context, c Controller) (probes.SUT, []probes.Check, error) {
+func (m *lastProbe) probe(ctx context.Context, c Controller) (probes.SUT, []probes.Check, error) {
 	sut, checks, err := c.Probe(ctx)
 	if err != nil {
 		return probes.SUT{}, nil, err

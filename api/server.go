@@ -48,7 +48,7 @@ type Server struct {
 	handler   http.Handler
 	pages     *template.Template
 	assets    map[string]asset
-	machine   machine
+	machine   lastProbe
 	heartbeat time.Duration
 	stopped   chan struct{} // closed when the HTTP server shuts down: event streams end
 	stop      func()

@@ -19,6 +19,8 @@
       if (doc && doc.body) frame.style.height = doc.body.scrollHeight + 16 + "px";
     };
     const watch = () => {
+      const inner = frame.contentDocument.querySelector("main");
+      if (inner) inner.style.padding = "0"; // the page around it has its own margin
       fit();
       new ResizeObserver(fit).observe(frame.contentDocument.body);
     };
