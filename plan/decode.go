@@ -15,7 +15,7 @@ const maxItems = 10_000
 // decoder reads a YAML tree into the plan's types and remembers where each key stood.
 type decoder struct {
 	places   map[string]place // path → where it was written
-	set      string           // the override that is being read; "" for the plan's text
+	set      string           // path of the override that is being read; "" for the plan's text
 	problems problems
 }
 

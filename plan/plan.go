@@ -9,7 +9,7 @@ const AnyModel = "*"
 // The comments on the fields below are the descriptions of the JSON Schema and of docs/plan.md, and the jsonschema tags are the
 // rules that Parse applies: both are read from here, so a key is described and bounded in one place.
 
-// Plan is a parsed, defaulted and valid plan.
+// Plan is the recipe of a run. Parse gives it with its defaults filled, and valid.
 type Plan struct {
 	APIVersion string         `json:"apiVersion" jsonschema:"required,enum=assay/v1"`      // version of the plan's form
 	Name       string         `json:"name" jsonschema:"required"`                          // name of the runs this plan makes, in lists and reports
@@ -49,7 +49,7 @@ type Server struct {
 	Endpoint string            `json:"endpoint,omitempty" jsonschema:"enum=chat,enum=completions"`                   // API that is measured; chat by default, completions when url ends in /v1/completions
 	TokenEnv string            `json:"token_env,omitempty"`                                                          // name of the variable that holds the bearer token; the token itself never stands in a plan
 	Ready    Ready             `json:"ready"`                                                                        // bounds of the wait from start to the first token
-	Stop     Stop              `json:"stop"`                                                                         // bounds of the stop
+	Stop     Stop              `json:"stop"`                                                                         // bounds of its stop
 }
 
 // Mount binds a host path into the container.
@@ -64,12 +64,12 @@ type Ready struct {
 	Timeout Duration `json:"timeout" jsonschema:"default=30m,exclusiveMinimum=0"` // longest wait from start to the first token
 }
 
-// Stop bounds a graceful stop; after Grace the server is killed.
+// Stop bounds a clean stop of the server.
 type Stop struct {
 	Grace Duration `json:"grace" jsonschema:"default=30s"` // time for a clean stop; after it the server is killed
 }
 
-// Router stands between client and server at the points of Points.
+// Router stands between client and server at some of the points.
 type Router struct {
 	Points  string   `json:"points" jsonschema:"required"`                                 // concurrencies it serves: "32-384", "512" or "all"; an open loop counts as its max_concurrency, prefill as 1
 	Kind    string   `json:"kind" jsonschema:"required,enum=none,enum=nginx,enum=haproxy"` // the router's program

@@ -12,12 +12,12 @@ import (
 // place is where something stands: in the plan's text, or in an override.
 type place struct {
 	Line, Column int
-	Set          string // the override, as it was given; "" for the plan's text
+	Set          string // path of the override; "" for the plan's text
 }
 
 func (p place) String() string {
 	if p.Set != "" {
-		return "in " + p.Set
+		return "override " + p.Set
 	}
 	return fmt.Sprintf("line %d, column %d", p.Line, p.Column)
 }

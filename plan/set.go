@@ -14,12 +14,12 @@ const setHint = "write path=value, as in server.port=8000 or protocol.sweep.conc
 
 // override applies one path=value to the plan v.
 func (d *decoder) override(v reflect.Value, text string) {
-	d.set = text
-	defer func() { d.set = "" }()
 	path, value, ok := strings.Cut(text, "=")
 	path = strings.TrimSpace(path)
+	d.set = path // without the value, which may be long or secret
+	defer func() { d.set = "" }()
 	if !ok || path == "" {
-		d.refuse("set", "%q is not path=value", text)
+		d.problems = append(d.problems, problem{Code: "set", Text: fmt.Sprintf("override %q is not path=value", text), Hint: setHint})
 		return
 	}
 	d.descend(v, "", path, value)
@@ -70,7 +70,11 @@ func (d *decoder) unknownPath(name string, names []string, done string) {
 func (d *decoder) descendList(v reflect.Value, done, name, next, value string) {
 	i, err := strconv.Atoi(name)
 	if err != nil || i < 0 || i > v.Len() {
-		d.refuse("unknown_key", "%s has the items 0 to %d, and %d adds one; there is no %q", done, v.Len()-1, v.Len(), name)
+		items := "no items"
+		if v.Len() > 0 {
+			items = fmt.Sprintf("the items 0 to %d", v.Len()-1)
+		}
+		d.refuse("unknown_key", "%s has %s, and %d adds one; there is no %q", done, items, v.Len(), name)
 		return
 	}
 	if i == v.Len() {

@@ -1,0 +1,163 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+)
+
+// rule is a change of a valid plan, by overrides, and the one fault it must give.
+type rule struct {
+	sets []string
+	code string
+	want string // without the place
+}
+
+func (c rule) check(t *testing.T, text string) {
+	t.Helper()
+	f := refused(t, text, c.sets...)
+	_, got, _ := strings.Cut(f.Text, ": ")
+	if f.Code != c.code || got != c.want {
+		t.Errorf("got  %s %s\nwant %s %s", f.Code, got, c.code, c.want)
+	}
+}
+
+const (
+	digest   = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	docker   = "apiVersion: assay/v1\nname: n\nmodel: {name: m}\nserver: {engine: vllm, runtime: docker, image: v@" + digest + "}\nprotocol: {sweep: {concurrency: 1, requests: 1}}\n"
+	endpoint = "apiVersion: assay/v1\nname: n\nmodel: {name: m}\nserver: {engine: vllm, runtime: endpoint, url: 'http://h:1'}\nprotocol: {serve: {rate: 10, duration: 1m}}\n"
+	matrix   = "apiVersion: assay/v1\nname: n\nmodel: {name: m}\nserver: {engine: sim, runtime: process}\nprotocol: {matrix: {contexts: 8k, concurrency: 1}}\n"
+)
+
+func TestMissing(t *testing.T) {
+	for name, c := range map[string]rule{
+		"apiVersion":   {[]string{"apiVersion="}, "plan.missing", "apiVersion is missing: write one of assay/v1"},
+		"name":         {[]string{"name="}, "plan.missing", "name is missing"},
+		"model":        {[]string{"model="}, "plan.missing", "model is missing; it holds name, served, revision, path"},
+		"engine":       {[]string{"server.engine="}, "plan.missing", "server.engine is missing: write one of vllm, sglang, llamacpp, sim, openai"},
+		"image":        {[]string{"server.image="}, "plan.missing", "server.image is missing: runtime docker needs an image as name@sha256:<64 hex>"},
+		"protocol":     {[]string{"protocol="}, "plan.missing", "protocol is missing; it holds sweep, serve, matrix"},
+		"no protocol":  {[]string{"protocol.sweep="}, "plan.missing", "protocol holds none of sweep, serve, matrix; a plan has exactly one"},
+		"concurrency":  {[]string{"protocol.sweep.concurrency="}, "plan.missing", "protocol.sweep.concurrency is missing: write one value or a list"},
+		"end":          {[]string{"protocol.sweep.requests="}, "plan.missing", "protocol.sweep has no end: it needs requests, duration or min_duration"},
+		"router kind":  {[]string{"routers.0.points=all"}, "plan.missing", "routers.0.kind is missing: write one of none, nginx, haproxy"},
+		"mount target": {[]string{"server.mounts.0.source=/a"}, "plan.missing", "server.mounts.0.target is missing"},
+		"path":         {[]string{"workload.kind=jsonl"}, "plan.missing", "workload.dataset is missing: kind jsonl needs a path"},
+		"builtin":      {[]string{"workload.kind=agentic"}, "plan.missing", "workload.dataset is missing: kind agentic needs a path or a builtin"},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, docker) })
+	}
+}
+
+func TestServerRules(t *testing.T) {
+	for name, c := range map[string]rule{
+		"apiVersion":       {[]string{"apiVersion=assay/v2"}, "plan.value", `apiVersion "assay/v2" is not known; did you mean "assay/v1"?`},
+		"kubernetes":       {[]string{"server.runtime=kubernetes"}, "plan.value", `server.runtime "kubernetes" is not in this version; known are docker, process, endpoint`},
+		"engine":           {[]string{"server.engine=vlm"}, "plan.value", `server.engine "vlm" is not known; did you mean "vllm"?`},
+		"tag":              {[]string{"server.image=vllm/vllm:v1"}, "plan.unpinned", `server.image "vllm/vllm:v1" has no digest: write name@sha256:<64 hex>`},
+		"short digest":     {[]string{"server.image=v@sha256:12ab"}, "plan.value", `server.image "v@sha256:12ab" is not an image: write name@sha256:<64 hex>`},
+		"upper digest":     {[]string{"server.image=v@" + strings.ToUpper(digest)}, "plan.value", `server.image "v@` + strings.ToUpper(digest) + `" is not an image: write name@sha256:<64 hex>`},
+		"url with docker":  {[]string{"server.url=http://h"}, "plan.value", "server.url has no meaning for runtime docker"},
+		"gpus":             {[]string{"server.gpus=first"}, "plan.value", `server.gpus "first" is not known: write all, none or indices such as "0,1"`},
+		"shm":              {[]string{"server.shm_size=16 GB"}, "plan.value", `server.shm_size "16 GB" is not a size: write 16g or 512m`},
+		"network":          {[]string{"server.network=hosts"}, "plan.value", `server.network "hosts" is not known; did you mean "host"?`},
+		"port":             {[]string{"server.port=65536"}, "plan.value", "server.port is 65536; the most is 65535"},
+		"negative port":    {[]string{"server.port=-1"}, "plan.value", "server.port is -1; the least is 0"},
+		"mount":            {[]string{"server.mounts.0.source=data", "server.mounts.0.target=/d"}, "plan.value", `server.mounts.0.source "data" is not an absolute path: write it from / on`},
+		"same target":      {[]string{"server.mounts.0={source: /a, target: /d}", "server.mounts.1={source: /b, target: /d/}"}, "plan.value", "server.mounts.1.target /d/ is the target of two mounts"},
+		"variable":         {[]string{"server.env.A-B=1"}, "plan.value", `server.env: "A-B" is not the name of a variable: letters, digits and _`},
+		"variable, zero":   {[]string{`server.env.A="\0"`}, "plan.value", "server.env.A holds a zero byte"},
+		"token":            {[]string{"server.token_env=sk-secret"}, "plan.value", "server.token_env is not the name of a variable"},
+		"endpoint":         {[]string{"server.endpoint=chats"}, "plan.value", `server.endpoint "chats" is not known; did you mean "chat"?`},
+		"any model":        {[]string{"model.name=*"}, "plan.value", `model.name "*" stands for the model of a running server; runtime docker starts one`},
+		"ready":            {[]string{"server.ready.timeout=0"}, "plan.value", "server.ready.timeout must be more than 0"},
+		"timeout":          {[]string{"client.timeout=0s"}, "plan.value", "client.timeout must be more than 0"},
+		"client":           {[]string{"client.kind=aiperf"}, "plan.value", `client.kind "aiperf" is not known; known are native`},
+		"interval":         {[]string{"telemetry.interval=0s"}, "plan.value", "telemetry.interval must be more than 0"},
+		"check id":         {[]string{"checks.Idle=required"}, "plan.value", `checks: "Idle" is not the id of a check; ids are lower case, such as gpu_count`},
+		"check value":      {[]string{`checks.idle=" "`}, "plan.value", "checks.idle is empty: write required, ignore or the wanted value"},
+		"router span":      {[]string{"routers.0={points: 8-x, kind: none}"}, "plan.value", `routers.0.points: "8-x" is not a range of concurrencies: write "32-384", "512" or "all"`},
+		"router backwards": {[]string{"routers.0={points: 9-8, kind: none}"}, "plan.value", `routers.0.points: "9-8" ends before it begins: write "8-9"`},
+		"router zero":      {[]string{"routers.0={points: 0-8, kind: none}"}, "plan.value", `routers.0.points: "0-8" is not a range of concurrencies: write "32-384", "512" or "all"`},
+		"overlap":          {[]string{"routers.0={points: 1-8, kind: none}", "routers.1={points: 8, kind: none}"}, "plan.value", `routers.1.points "8" overlaps the points of another router`},
+		"overlap of all":   {[]string{"routers.0={points: 1-8, kind: none}", "routers.1={points: all, kind: none}"}, "plan.value", `routers.1.points "all" overlaps the points of another router`},
+		"router image":     {[]string{"routers.0={points: all, kind: nginx, image: nginx}"}, "plan.unpinned", `routers.0.image "nginx" has no digest: write name@sha256:<64 hex>`},
+		"router no image":  {[]string{"routers.0={points: all, kind: nginx, runtime: docker}"}, "plan.missing", `routers.0.image is missing: routers.0 with runtime docker needs an image as name@sha256:<64 hex>`},
+		"router process":   {[]string{"routers.0={points: all, kind: nginx, runtime: process, image: a}"}, "plan.value", "routers.0.image has no meaning for runtime process"},
+		"router none":      {[]string{"routers.0={points: all, kind: none, image: a}"}, "plan.value", "routers.0 has kind none and starts nothing"},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, docker) })
+	}
+}
+
+func TestEndpointRules(t *testing.T) {
+	for name, c := range map[string]rule{
+		"no url":     {[]string{"server.url="}, "plan.missing", "server.url is missing: runtime endpoint needs the URL of a running server"},
+		"scheme":     {[]string{"server.url=h:8000"}, "plan.value", "server.url is not a URL with http:// or https:// and a host"},
+		"host":       {[]string{"server.url=http://:80"}, "plan.value", "server.url is not a URL with http:// or https:// and a host"},
+		"password":   {[]string{"server.url=http://u:p@h"}, "plan.value", "server.url holds a user or password, which would stand in every result"},
+		"query":      {[]string{"server.url=http://h?key=1"}, "plan.value", "server.url has a query or fragment"},
+		"image":      {[]string{"server.image=v@" + digest}, "plan.value", "server.image has no meaning for runtime endpoint"},
+		"command":    {[]string{"server.command=vllm"}, "plan.value", "server.command has no meaning for runtime endpoint"},
+		"args":       {[]string{"server.args=-x"}, "plan.value", "server.args has no meaning for runtime endpoint"},
+		"env":        {[]string{"server.env.A=1"}, "plan.value", "server.env has no meaning for runtime endpoint"},
+		"gpus":       {[]string{"server.gpus=all"}, "plan.value", "server.gpus has no meaning for runtime endpoint"},
+		"rate":       {[]string{"protocol.serve.rate=10,0"}, "plan.value", "protocol.serve.rate.1 must be more than 0"},
+		"rate below": {[]string{"protocol.serve.rate=-1"}, "plan.value", "protocol.serve.rate.0 must be more than 0"},
+		"rate twice": {[]string{"protocol.serve.rate=1,1.0"}, "plan.value", "protocol.serve.rate makes the point r1 twice"},
+		"arrival":    {[]string{"protocol.serve.arrival=poison"}, "plan.value", `protocol.serve.arrival "poison" is not known; did you mean "poisson"?`},
+		"end":        {[]string{"protocol.serve.duration="}, "plan.missing", "protocol.serve has no end: it needs requests or duration"},
+		"window":     {[]string{"protocol.serve.window={warmup: 40s, cooldown: 20s}"}, "plan.value", "protocol.serve.window leaves nothing: warmup and cooldown take 1m of 1m"},
+		"burstiness": {[]string{"protocol.serve.burstiness=0.5"}, "plan.value", "protocol.serve.burstiness has a meaning for arrival gamma only"},
+		"no shape":   {[]string{"protocol.serve.burstiness=0", "protocol.serve.arrival=gamma"}, "plan.value", "protocol.serve.burstiness must be more than 0"},
+		"two":        {[]string{"protocol.sweep.concurrency=1"}, "plan.value", "protocol holds 2 protocols; a plan has exactly one of sweep, serve, matrix"},
+		"two again":  {[]string{"protocol.matrix={contexts: 8k, concurrency: 1}"}, "plan.value", "protocol holds 2 protocols; a plan has exactly one of sweep, serve, matrix"},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, endpoint) })
+	}
+}
+
+func TestLoadRules(t *testing.T) {
+	sets := func(s ...string) []string { return s }
+	sweep := sets("protocol={sweep: {concurrency: 1, requests: 1}}")
+	for name, c := range map[string]rule{
+		"contexts":     {sets("protocol.matrix.contexts=0"), "plan.value", "protocol.matrix.contexts.0 is 0; the least is 1"},
+		"cells twice":  {sets("protocol.matrix.contexts=8k,8192"), "plan.value", "protocol.matrix.contexts makes the point prefill-8192 twice"},
+		"column twice": {sets("protocol.matrix.concurrency=1,1"), "plan.value", "protocol.matrix.concurrency makes the point decode-8192x1 twice"},
+		"duration":     {sets("protocol.matrix.duration=0"), "plan.value", "protocol.matrix.duration must be more than 0"},
+		"max_tokens":   {sets("protocol.matrix.max_tokens=0"), "plan.value", "protocol.matrix.max_tokens is 0; the least is 1"},
+		"input_len":    {sets("workload.input_len=8k"), "plan.value", "workload.input_len has no meaning in a matrix: protocol.matrix.contexts says how long prompts are"},
+		"kind":         {sets("workload={kind: jsonl, dataset: {path: a}}"), "plan.value", `workload.kind "jsonl" has no prompts of a wanted length: a matrix needs synthetic or text`},
+		"trace":        {sets("workload.kind=trace"), "plan.value", `workload.kind "trace" is not in this version; known are synthetic, sharegpt, text, jsonl, agentic`},
+		"dataset":      {sets("workload.dataset.path=a"), "plan.value", "workload.dataset has no meaning for kind synthetic, whose prompts are made"},
+		"both":         {append(sweep, "workload={kind: agentic, dataset: {path: a, builtin: b}}"), "plan.value", "workload.dataset has a path and a builtin"},
+		"sha256":       {append(sweep, "workload={kind: jsonl, dataset: {path: a, sha256: ABC}}"), "plan.value", "workload.dataset.sha256 is not 64 hex digits in lower case"},
+		"agentic":      {append(sweep, "workload={kind: agentic, dataset: {builtin: b}, input_len: 5}"), "plan.value", "workload.input_len has no meaning for kind agentic: conversations keep their length"},
+		"tool delay":   {sets("workload.tool_delay=true"), "plan.value", "workload.tool_delay has a meaning for kind agentic only"},
+		"temperature":  {sets("workload.sampling.temperature=-0.1"), "plan.value", "workload.sampling.temperature is -0.1; the least is 0"},
+		"top_p":        {sets("workload.sampling.top_p=1.1"), "plan.value", "workload.sampling.top_p is 1.1; the most is 1"},
+		"answer":       {sets("workload.sampling.max_tokens=0"), "plan.value", "workload.sampling.max_tokens is 0; the least is 1"},
+		"requests":     {sets("protocol={sweep: {concurrency: 1, requests: -1}}"), "plan.value", "protocol.sweep.requests is -1; the least is 0"},
+		"min_duration": {sets("protocol={sweep: {concurrency: 1, duration: 1m, min_duration: 2m}}"), "plan.value", "protocol.sweep.min_duration 2m is longer than duration 1m"},
+		"command":      {sets("server.engine=llamacpp"), "plan.missing", "server.command is missing: runtime process needs the program to start"},
+		"process":      {sets("server.image=a@" + digest), "plan.value", "server.image has no meaning for runtime process"},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, matrix) })
+	}
+}
+
+func TestTooManyPoints(t *testing.T) {
+	list := "[" + strings.Repeat("1, ", 200) + "]" // the count is looked at first
+	rule{[]string{"protocol.matrix.contexts=" + list, "protocol.matrix.concurrency=" + list}, "plan.value",
+		"protocol.matrix makes more than 10000 points"}.check(t, matrix)
+}
+
+func TestUnpinnedIsAllowedWhenSaid(t *testing.T) {
+	p, err := ParseSet([]byte(docker), []string{"server.image=vllm/vllm-openai:v0.9", "allow_unpinned=true"})
+	if err != nil || !p.Unpinned || p.Server.Image != "vllm/vllm-openai:v0.9" {
+		t.Errorf("%v, %+v", err, p.Server)
+	}
+	f := refused(t, docker, "server.image=vllm/vllm-openai:v0.9")
+	if !strings.Contains(f.Hint, "assay plan pin") || !strings.Contains(f.Hint, "allow_unpinned") {
+		t.Errorf("the hint does not say how to find the digest: %s", f.Hint)
+	}
+}
