@@ -88,11 +88,5 @@ type Pull struct {
 	Done, Total int64
 }
 
-// Metrics is one scrape of an engine, by our names; a missing metric is absent from Values.
-type Metrics struct {
-	At     time.Time
-	Values map[string]float64 // running, waiting, kv_usage, prompt_tokens, generation_tokens, prefix_queries, prefix_hits, preemptions
-}
-
 // LogTail gives the last n bytes of an instance's log.
 type LogTail func(n int) (io.Reader, error)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/containers/enginetest"
 	"assay/containers/imagetest"
 )
 
@@ -18,11 +19,11 @@ func TestResolveDigest(t *testing.T) {
 		}
 	}
 	_, err := ResolveDigest(t.Context(), host+"/lab/engine:none")
-	wantFault(t, err, "image.not_found", "lab/engine:none")
+	enginetest.WantFault(t, err, "image.not_found", "lab/engine:none")
 	_, err = ResolveDigest(t.Context(), "UPPER CASE")
-	wantFault(t, err, "image.invalid")
+	enginetest.WantFault(t, err, "image.invalid")
 	_, err = ResolveDigest(t.Context(), "127.0.0.1:1/lab/engine:latest")
-	wantFault(t, err, "image.registry_unreachable")
+	enginetest.WantFault(t, err, "image.registry_unreachable")
 }
 
 // Registries of private networks are asked in plain HTTP by the library; anyone between could answer.
@@ -40,7 +41,7 @@ func TestResolveDigestRefusesPlainHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := secureTransport{inMemory{status(200, "")}}.RoundTrip(r)
+		resp, err := secureTransport{inMemory{enginetest.Status(200, "")}}.RoundTrip(r)
 		if (err == nil) != allowed {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -49,13 +50,13 @@ func TestResolveDigestRefusesPlainHTTP(t *testing.T) {
 		}
 	}
 	_, err := ResolveDigest(t.Context(), "10.255.255.1:5000/lab/engine:latest")
-	wantFault(t, err, "image.insecure_registry", "loopback")
+	enginetest.WantFault(t, err, "image.insecure_registry", "loopback")
 }
 
 func TestResolveDigestRefusals(t *testing.T) {
 	for code, want := range map[int]string{401: "image.unauthorized", 403: "image.unauthorized", 500: "image.registry_failed"} {
-		inst := servedBy(t, status(code, "{}"))
+		inst := servedBy(t, enginetest.Status(code, "{}"))
 		_, err := ResolveDigest(t.Context(), strings.TrimPrefix(inst.BaseURL(), "http://")+"/lab/engine:latest")
-		wantFault(t, err, want)
+		enginetest.WantFault(t, err, want)
 	}
 }

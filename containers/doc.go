@@ -5,6 +5,6 @@
 // carries the owner's mark (a label on containers, an environment variable on processes), and Reap removes what a killed
 // program left, by that mark and nothing else.
 //
-// To add a server preset: one file preset_<name>.go and a line in Presets(); a router: router_<name>.go and Routers();
+// To add a server preset: one file engine/preset_<name>.go and a line in engine.Presets(); a router: router_<name>.go and Routers();
 // a runtime: runtime_<name>.go and Runtimes().
 package containers

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/containers/enginetest"
 	"assay/containers/imagetest"
 	"assay/plan"
 )
@@ -92,7 +93,7 @@ func containerWholeLife(t *testing.T, ref string) {
 				t.Errorf("pulls %+v", pulls)
 			}
 			inst := startSpec(t, docker{DefaultSocket}, s)
-			id, err := Ready(t.Context(), inst, vllm(), ReadyOptions{Model: "hello"}, func(string) {})
+			id, err := Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{Model: "hello"}, func(string) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func containerWholeLife(t *testing.T, ref string) {
 func TestPrepareRefuses(t *testing.T) {
 	imagetest.NeedDocker(t)
 	host := imagetest.Registry(t)
-	hello := imagetest.Files{"/hello": imagetest.Build(t, "assay/containers/imagetest/hello")}
+	hello := imagetest.Files{"/hello": imagetest.Build(t, "assay/containers/imagetest/testdata/hello")}
 	ref := imagetest.Push(t, host, "assay/hello", imagetest.Image(t, hello, "/hello"))
 	_, sum, _ := strings.Cut(ref, "@")
 	for _, c := range []struct{ name, image, code string }{
@@ -142,7 +143,7 @@ func TestPrepareRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := Spec{Role: "server", Image: c.image}
-			wantFault(t, docker{DefaultSocket}.Prepare(t.Context(), s, func(Pull) {}), c.code, c.image)
+			enginetest.WantFault(t, docker{DefaultSocket}.Prepare(t.Context(), s, func(Pull) {}), c.code, c.image)
 		})
 	}
 	t.Run("canceled", func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestPrepareRefusesAnotherPlatform(t *testing.T) {
 	imagetest.NeedDocker(t)
 	img := imagetest.ForeignImage(t)
 	ref := imagetest.Push(t, imagetest.Registry(t), "assay/foreign", img)
-	wantFault(t, docker{DefaultSocket}.Prepare(t.Context(), Spec{Image: ref}, func(Pull) {}), "image.wrong_platform", "s390x")
+	enginetest.WantFault(t, docker{DefaultSocket}.Prepare(t.Context(), Spec{Image: ref}, func(Pull) {}), "image.wrong_platform", "s390x")
 }
 
 // An unpinned image runs when the plan allows it, and the identity names the digest that the tag meant.
@@ -177,8 +178,8 @@ func containerThatExits(t *testing.T, ref string) {
 	s := helloSpec(t, ref, func(p *plan.Plan) { p.Server.Args = []string{"--exit", "now"} })
 	prepare(t, s)
 	inst := startSpec(t, docker{DefaultSocket}, s)
-	_, err := Ready(t.Context(), inst, vllm(), ReadyOptions{}, func(string) {})
-	wantFault(t, err, "server.exited", "exited with code 7", "gpu_oom", "HIP out of memory")
+	_, err := Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{}, func(string) {})
+	enginetest.WantFault(t, err, "server.exited", "exited with code 7", "gpu_oom", "HIP out of memory")
 }
 
 func containerKilledFromOutside(t *testing.T, ref string) {
@@ -228,7 +229,7 @@ func fixedName(t *testing.T, ref string) {
 	stranger := dockerLines(t, "create", "--name", containerName(s), s.Image)
 	defer dockerLines(t, "rm", "--force", stranger)
 	_, err := docker{DefaultSocket}.Start(t.Context(), s)
-	wantFault(t, err, "server.name_taken")
+	enginetest.WantFault(t, err, "server.name_taken")
 }
 
 func failedStartLeavesNothing(t *testing.T, ref string) {
@@ -249,7 +250,7 @@ func failedStartLeavesNothing(t *testing.T, ref string) {
 				_, err = inst.Stop(t.Context())
 				t.Fatalf("it started; stop: %v", err)
 			}
-			wantFault(t, err, c.code)
+			enginetest.WantFault(t, err, c.code)
 			if left := containersOf(t, s.Owner); left != "" {
 				t.Errorf("left behind: %s", left)
 			}
@@ -324,10 +325,10 @@ func TestLlamaAsProcess(t *testing.T) {
 func TestDockerUnreachable(t *testing.T) {
 	missing := docker{filepath.Join(t.TempDir(), "none.sock")}
 	s := Spec{Role: "server", Image: "x@" + digest}
-	wantFault(t, missing.Prepare(t.Context(), s, func(Pull) {}), "server.docker_unreachable", missing.socket)
+	enginetest.WantFault(t, missing.Prepare(t.Context(), s, func(Pull) {}), "server.docker_unreachable", missing.socket)
 	s.HostPort, s.Dir = 0, t.TempDir()
 	_, err := missing.Start(t.Context(), s)
-	wantFault(t, err, "server.docker_unreachable")
+	enginetest.WantFault(t, err, "server.docker_unreachable")
 	if names, err := missing.Reap(t.Context(), "o"); err != nil || len(names) > 0 {
 		t.Errorf("reap without an engine: %v, %v", names, err)
 	}
@@ -339,7 +340,7 @@ func TestDockerUnreachable(t *testing.T) {
 // Something else than an engine at the socket.
 func TestDockerIsNoDocker(t *testing.T) {
 	d := docker{fakeEngine(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))}
-	wantFault(t, d.Prepare(t.Context(), Spec{Role: "server", Image: "x@" + digest}, func(Pull) {}), "server.docker_unreachable")
+	enginetest.WantFault(t, d.Prepare(t.Context(), Spec{Role: "server", Image: "x@" + digest}, func(Pull) {}), "server.docker_unreachable")
 	if _, err := d.Reap(t.Context(), "o"); err == nil {
 		t.Error("reaping at a broken engine is no error")
 	}

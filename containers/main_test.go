@@ -1,27 +1,20 @@
 package containers
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"assay/fault"
+	"assay/containers/engine"
+	"assay/containers/enginetest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestMain lets the test binary play the server that a test starts: childMode names the part.
 func TestMain(m *testing.M) {
@@ -52,9 +45,9 @@ func playChild(mode string, args []string) int {
 		}
 		fmt.Println("grandchild", cmd.Process.Pid)
 	}
-	port, _ := flagValue(args, []string{"--port"})
+	port, _ := engine.FlagValue(args, []string{"--port"})
 	fmt.Println("listening on", port)
-	fmt.Println(http.ListenAndServe("127.0.0.1:"+port, engineHandler("test-model")))
+	fmt.Println(http.ListenAndServe("127.0.0.1:"+port, enginetest.Handler("test-model")))
 	return 1
 }
 
@@ -93,95 +86,10 @@ func startSpec(t *testing.T, r Runtime, s Spec) Instance {
 	return inst
 }
 
-// engineHandler is a healthy server of one model.
-func engineHandler(model string) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"version":"1.2.3"}`) })
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"data":[{"id":%q,"max_model_len":2048}]}`, model)
-	})
-	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\n", "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", "data: [DONE]\n\n")
-	})
-	return mux
-}
-
-// served is a test server as an instance of runtime endpoint.
+// servedBy is a test server as an instance of runtime endpoint.
 func servedBy(t *testing.T, h http.Handler) Instance {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	return distant{base: s.URL}
-}
-
-// golden compares with a file, or writes it.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("%s (-want +got):\n%s", name, d)
-	}
-}
-
-// goldenJSON is golden for a value.
-func goldenJSON(t *testing.T, name string, v any) {
-	t.Helper()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, name, b.Bytes())
-}
-
-// wantFault checks code and the words of an error.
-func wantFault(t *testing.T, err error, code string, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want %s", code)
-	}
-	f := fault.Of(err, fault.Server)
-	if f.Code != code {
-		t.Fatalf("code %s, want %s: %v", f.Code, code, err)
-	}
-	if f.Hint == "" {
-		t.Errorf("%s has no hint", code)
-	}
-	for _, w := range words {
-		if !strings.Contains(f.Text, w) {
-			t.Errorf("%q is not in %q", w, f.Text)
-		}
-	}
-}
-
-// fixture reads a capture of a real server; without the captures the test is skipped.
-func fixture(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("../../shared/fixtures/engines", name))
-	if err != nil {
-		t.Skipf("no captures of engines: %v", err)
-	}
-	return b
-}
-
-// fixtureBody is the body of a captured answer without chunk framing.
-func fixtureBody(t testing.TB, name string) []byte {
-	t.Helper()
-	_, body, ok := bytes.Cut(fixture(t, name), []byte("\r\n\r\n"))
-	if !ok {
-		t.Fatalf("%s has no body", name)
-	}
-	return body
 }

@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"assay/containers/enginetest"
+	"assay/containers/mark"
 )
 
 // awaitLog blocks until the log holds a text.
@@ -45,7 +48,7 @@ func alive(pid int) bool {
 func TestProcessRunsAndStops(t *testing.T) {
 	s := childSpec(t, "serve")
 	inst := startSpec(t, process{}, s)
-	id, err := Ready(t.Context(), inst, vllm(), ReadyOptions{Model: "test-model"}, func(string) {})
+	id, err := Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{Model: "test-model"}, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +65,7 @@ func TestProcessRunsAndStops(t *testing.T) {
 	if again, err := inst.Stop(t.Context()); err != nil || again != exit {
 		t.Errorf("second stop: %+v, %v", again, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(s.Dir, "*"+markSuffix)); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(s.Dir, "*"+mark.Suffix)); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -132,7 +135,7 @@ func TestReapEndsOnlyItsOwn(t *testing.T) {
 	if e := <-a.Exited(); e.Code != 128+15 {
 		t.Errorf("exit %+v", e)
 	}
-	found, err := markedProcesses("/proc", mark{Owner: other.Owner})
+	found, err := mark.Processes(mark.Mark{Owner: other.Owner})
 	if err != nil || len(found) != 1 {
 		t.Errorf("the other's process: %v, %v", found, err)
 	}
@@ -146,13 +149,13 @@ func TestReapEndsOnlyItsOwn(t *testing.T) {
 
 // nginx and others overwrite their environment; they are known by the log that they write to.
 func TestProcessWithoutEnvironmentIsKnownByItsLog(t *testing.T) {
-	m := mark{Owner: ownerOf(t), Run: "run1", Role: "router"}
+	m := mark.Mark{Owner: ownerOf(t), Run: "run1", Role: "router"}
 	log, err := createLog(t.TempDir(), "router")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	if err := m.write(log.Name()); err != nil {
+	if err := m.Write(log.Name()); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/bin/sleep", "600")
@@ -179,7 +182,7 @@ func TestPortInUseNamesTheHolder(t *testing.T) {
 	s := childSpec(t, "serve")
 	s.HostPort = l.Addr().(*net.TCPAddr).Port
 	_, err = process{}.Start(t.Context(), s)
-	wantFault(t, err, "server.port_in_use", fmt.Sprintf("pid %d", os.Getpid()), fmt.Sprint(s.HostPort))
+	enginetest.WantFault(t, err, "server.port_in_use", fmt.Sprintf("pid %d", os.Getpid()), fmt.Sprint(s.HostPort))
 	if left, _ := os.ReadDir(s.Dir); len(left) > 0 {
 		t.Errorf("a refused start left %v", left)
 	}
@@ -188,19 +191,19 @@ func TestPortInUseNamesTheHolder(t *testing.T) {
 func TestProcessFaults(t *testing.T) {
 	s := childSpec(t, "serve")
 	s.Argv = []string{"/no/such/program"}
-	wantFault(t, process{}.Prepare(t.Context(), s, nil), "server.program_not_found", "/no/such/program")
+	enginetest.WantFault(t, process{}.Prepare(t.Context(), s, nil), "server.program_not_found", "/no/such/program")
 	s.Role = "router"
 	_, err := process{}.Start(t.Context(), s)
-	wantFault(t, err, "router.program_not_found")
+	enginetest.WantFault(t, err, "router.program_not_found")
 	s.Argv = nil
-	wantFault(t, process{}.Prepare(t.Context(), s, nil), "router.command_missing")
+	enginetest.WantFault(t, process{}.Prepare(t.Context(), s, nil), "router.command_missing")
 	script := filepath.Join(t.TempDir(), "bad")
 	if err := os.WriteFile(script, []byte("\x7fELF broken"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	s.Argv = []string{script}
 	_, err = process{}.Start(t.Context(), s)
-	wantFault(t, err, "router.start_failed")
+	enginetest.WantFault(t, err, "router.start_failed")
 }
 
 func TestEachStartHasItsOwnLog(t *testing.T) {
@@ -236,18 +239,4 @@ func TestLogKeepsBeginningAndEnd(t *testing.T) {
 	if !strings.HasPrefix(got, "BEGIN") || !strings.HasSuffix(got, "ENDMORE") || !strings.Contains(got, "[858 bytes were cut out here]") || len(got) > 250 {
 		t.Errorf("log %q", got)
 	}
-}
-
-func FuzzParseMark(f *testing.F) {
-	f.Add([]byte("A=b\x00ASSAY_OWNER=o\x00ASSAY_RUN=r\x00ASSAY_ROLE=server\x00"))
-	f.Add([]byte("ASSAY_OWNER"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		m := parseMark(b)
-		if m.Owner != "" && parseMark([]byte(strings.Join(m.environ(), "\x00"))) != m {
-			t.Errorf("%+v does not read back", m)
-		}
-		if (mark{Owner: "x"}).covers(mark{}) || (mark{}).covers(mark{}) {
-			t.Error("a process without mark is covered")
-		}
-	})
 }

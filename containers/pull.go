@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 
+	"assay/containers/engine"
 	"assay/fault"
 )
 
@@ -133,11 +134,11 @@ func pullFault(ctx context.Context, image string, err error, message string) err
 		text = err.Error()
 	}
 	switch {
-	case isNotFound(err) || containsAny(message, []string{"manifest unknown", "not found"}):
+	case isNotFound(err) || engine.ContainsAny(message, []string{"manifest unknown", "not found"}):
 		return fault.New(fault.Image, "not_found", "check name and digest; registries delete old nightly images, and a private one needs `docker login`", "image %s is not in its registry: %s", image, text)
-	case containsAny(message, []string{"no space left on device"}):
+	case engine.ContainsAny(message, []string{"no space left on device"}):
 		return fault.New(fault.Image, "disk_full", "free space where Docker keeps its data: an image needs about three times its download", "image %s does not fit on the disk: %s", image, text)
-	case errdefs.IsUnauthorized(err) || containsAny(message, []string{"unauthorized", "no basic auth credentials", "denied"}):
+	case errdefs.IsUnauthorized(err) || engine.ContainsAny(message, []string{"unauthorized", "no basic auth credentials", "denied"}):
 		return fault.New(fault.Image, "unauthorized", "`docker login` to the registry as the user that runs assay", "the registry of %s refuses: %s", image, text)
 	}
 	return fault.New(fault.Image, "pull_failed", "check that the machine reaches the registry", "image %s could not be pulled: %s", image, text)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/containers/engine"
 	"assay/fault"
 )
 
@@ -75,13 +76,13 @@ type stage struct {
 // waiter is one wait for readiness.
 type waiter struct {
 	inst   Instance
-	preset Preset
+	preset engine.Preset
 	opt    ReadyOptions
 	layer  fault.Layer
-	ask    Asker
+	ask    engine.Asker
 	models []listedModel
 	wrong  time.Time // since when the server gives an answer that no loading server gives
-	tries  int       // token requests that failed though the server answered
+	tries  int       // token requests that failed though the server engine.Answered
 }
 
 func newWaiter(inst Instance, p Preset, opt ReadyOptions) *waiter {
@@ -89,7 +90,7 @@ func newWaiter(inst Instance, p Preset, opt ReadyOptions) *waiter {
 		opt.transport = &http.Transport{Proxy: nil, DisableKeepAlives: true}
 	}
 	layer := layerOf(Spec{Role: inst.Identity().Role})
-	return &waiter{inst: inst, preset: p, opt: opt, layer: layer, ask: Asker{base: inst.BaseURL(), token: opt.Token, transport: opt.transport}}
+	return &waiter{inst: inst, preset: p, opt: opt, layer: layer, ask: engine.Asker{Base: inst.BaseURL(), Token: opt.Token, Transport: opt.transport}}
 }
 
 func (w *waiter) stages() []stage {
@@ -163,24 +164,24 @@ func (w *waiter) port(ctx context.Context) (bool, string, error) {
 	if _, real := w.opt.transport.(*http.Transport); !real {
 		return true, "", nil
 	}
-	d := net.Dialer{Timeout: askTimeout}
+	d := net.Dialer{Timeout: engine.Timeout}
 	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])))
 	if err != nil {
-		return false, answer{err: err}.String(), nil
+		return false, engine.Answer{Err: err}.String(), nil
 	}
 	return true, "", c.Close()
 }
 
 func (w *waiter) health(ctx context.Context) (bool, string, error) {
-	r := w.ask.get(ctx, w.preset.HealthPath)
-	if r.err == nil && r.status == http.StatusOK {
+	r := w.ask.Get(ctx, w.preset.HealthPath)
+	if r.Err == nil && r.Status == http.StatusOK {
 		return true, "", nil
 	}
 	seen := fmt.Sprintf("%s answered %s", w.preset.HealthPath, r)
 	if err := w.refused(r); err != nil {
 		return false, seen, err
 	}
-	if r.err == nil && r.status == http.StatusNotFound && w.lasting() {
+	if r.Err == nil && r.Status == http.StatusNotFound && w.lasting() {
 		return false, seen, fault.New(w.layer, "not_ready", "is this address that of a "+w.preset.Name+" server? engine openai waits for a token only",
 			"%s has no %s: it answers %s", w.who(), w.preset.HealthPath, r)
 	}
@@ -196,8 +197,8 @@ func (w *waiter) lasting() bool {
 }
 
 // refused: no waiting makes a wrong token right.
-func (w *waiter) refused(r answer) error {
-	if r.err != nil || (r.status != http.StatusUnauthorized && r.status != http.StatusForbidden) {
+func (w *waiter) refused(r engine.Answer) error {
+	if r.Err != nil || (r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden) {
 		return nil
 	}
 	return fault.New(w.layer, "unauthorized", "set server.token_env to the name of the variable that holds its token", "%s refuses the token: %s", w.who(), r)
@@ -211,16 +212,16 @@ type listedModel struct {
 }
 
 func (w *waiter) model(ctx context.Context) (bool, string, error) {
-	r := w.ask.get(ctx, w.preset.ModelsPath)
+	r := w.ask.Get(ctx, w.preset.ModelsPath)
 	seen := fmt.Sprintf("%s answered %s", w.preset.ModelsPath, r)
 	if err := w.refused(r); err != nil {
 		return false, seen, err
 	}
-	if r.err != nil || r.status >= 500 && r.status != http.StatusNotImplemented {
+	if r.Err != nil || r.Status >= 500 && r.Status != http.StatusNotImplemented {
 		return false, seen, nil
 	}
 	var list struct{ Data []listedModel }
-	if r.status != http.StatusOK || json.Unmarshal(r.body, &list) != nil || len(list.Data) == 0 {
+	if r.Status != http.StatusOK || json.Unmarshal(r.Body, &list) != nil || len(list.Data) == 0 {
 		if w.opt.Model != "" && (w.preset.HealthPath == "" || w.lasting()) {
 			return true, "", nil // not every server lists its models; the token decides
 		}
@@ -254,6 +255,7 @@ func (w *waiter) identity(ctx context.Context) Identity {
 			i.MaxModelLen = m.MaxModelLen
 		}
 	}
-	w.preset.Describe(ctx, w.ask, &i)
+	told := w.preset.Describe(ctx, w.ask)
+	i.Version, i.KVTokens, i.MaxModelLen = told.Version, told.KVTokens, cmp.Or(told.MaxModelLen, i.MaxModelLen)
 	return i
 }

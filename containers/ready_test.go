@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay/containers/enginetest"
 )
 
 // stagesOf collects what Ready reports.
@@ -22,9 +24,19 @@ func stagesOf(seen *[]string) func(string) {
 	return func(s string) { *seen = append(*seen, s) }
 }
 
+// preset is a kind of server by its name.
+func preset(t *testing.T, name string) Preset {
+	t.Helper()
+	p, err := PresetNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestReadyPassesItsStagesInOrder(t *testing.T) {
 	var seen []string
-	id, err := Ready(t.Context(), servedBy(t, engineHandler("m")), vllm(), ReadyOptions{}, stagesOf(&seen))
+	id, err := Ready(t.Context(), servedBy(t, enginetest.Handler("m")), preset(t, "vllm"), ReadyOptions{}, stagesOf(&seen))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +77,6 @@ func (s script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.then.ServeHTTP(w, r)
 }
 
-func status(code int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(code)
-		fmt.Fprint(w, body)
-	}
-}
-
 const never = 1000 * time.Hour
 
 func TestReadyWaits(t *testing.T) {
@@ -87,26 +92,26 @@ func TestReadyWaits(t *testing.T) {
 		words  []string
 		within time.Duration
 	}{
-		{"loads for ten minutes", "", 10 * time.Minute, status(503, loading), llamacpp(), "m", "", nil, 11 * time.Minute},
-		{"loads for ever", "", never, status(503, loading), llamacpp(), "m", "server.not_ready", []string{`waiting for "health"`, "503: Loading model", "20m"}, 21 * time.Minute},
-		{"has no health", "/health", never, status(404, `{"detail":"Not Found"}`), vllm(), "m", "server.not_ready", []string{"404: Not Found"}, time.Minute},
-		{"health appears late", "/health", 10 * time.Second, status(404, ""), vllm(), "m", "", nil, time.Minute},
-		{"health wants a token", "/health", never, status(401, `{"error":"Unauthorized"}`), vllm(), "m", "server.unauthorized", []string{"401: Unauthorized"}, time.Second},
-		{"models want a token", "/v1/models", never, status(401, ""), openai(), "m", "server.unauthorized", nil, time.Second},
-		{"serves another model", "", 0, nil, vllm(), "other", "server.wrong_model", []string{`"other"`, " m"}, time.Second},
-		{"lists no models", "/v1/models", never, status(404, ""), openai(), "m", "", nil, time.Second},
-		{"lists no models, none was named", "/v1/models", never, status(404, ""), openai(), "", "server.not_ready", []string{`waiting for "model listed"`, "404"}, 21 * time.Minute},
-		{"engine without model list", "/v1/models", never, status(404, ""), vllm(), "m", "", nil, time.Minute},
-		{"tokens come late", "/v1/chat/completions", time.Minute, status(503, ""), vllm(), "m", "", nil, 2 * time.Minute},
-		{"refuses the request", "/v1/chat/completions", never, status(400, `{"error":{"message":"no template"}}`), vllm(), "m", "server.no_tokens", []string{"400: no template"}, time.Minute},
-		{"streams an error and [DONE]", "/v1/chat/completions", never, status(200, "data: {\"error\": {\"message\": \"EngineCore encountered an issue\"}}\n\ndata: [DONE]\n\n"), vllm(), "m",
+		{"loads for ten minutes", "", 10 * time.Minute, enginetest.Status(503, loading), preset(t, "llamacpp"), "m", "", nil, 11 * time.Minute},
+		{"loads for ever", "", never, enginetest.Status(503, loading), preset(t, "llamacpp"), "m", "server.not_ready", []string{`waiting for "health"`, "503: Loading model", "20m"}, 21 * time.Minute},
+		{"has no health", "/health", never, enginetest.Status(404, `{"detail":"Not Found"}`), preset(t, "vllm"), "m", "server.not_ready", []string{"404: Not Found"}, time.Minute},
+		{"health appears late", "/health", 10 * time.Second, enginetest.Status(404, ""), preset(t, "vllm"), "m", "", nil, time.Minute},
+		{"health wants a token", "/health", never, enginetest.Status(401, `{"error":"Unauthorized"}`), preset(t, "vllm"), "m", "server.unauthorized", []string{"401: Unauthorized"}, time.Second},
+		{"models want a token", "/v1/models", never, enginetest.Status(401, ""), preset(t, "openai"), "m", "server.unauthorized", nil, time.Second},
+		{"serves another model", "", 0, nil, preset(t, "vllm"), "other", "server.wrong_model", []string{`"other"`, " m"}, time.Second},
+		{"lists no models", "/v1/models", never, enginetest.Status(404, ""), preset(t, "openai"), "m", "", nil, time.Second},
+		{"lists no models, none was named", "/v1/models", never, enginetest.Status(404, ""), preset(t, "openai"), "", "server.not_ready", []string{`waiting for "model listed"`, "404"}, 21 * time.Minute},
+		{"engine without model list", "/v1/models", never, enginetest.Status(404, ""), preset(t, "vllm"), "m", "", nil, time.Minute},
+		{"tokens come late", "/v1/chat/completions", time.Minute, enginetest.Status(503, ""), preset(t, "vllm"), "m", "", nil, 2 * time.Minute},
+		{"refuses the request", "/v1/chat/completions", never, enginetest.Status(400, `{"error":{"message":"no template"}}`), preset(t, "vllm"), "m", "server.no_tokens", []string{"400: no template"}, time.Minute},
+		{"streams an error and [DONE]", "/v1/chat/completions", never, enginetest.Status(200, "data: {\"error\": {\"message\": \"EngineCore encountered an issue\"}}\n\ndata: [DONE]\n\n"), preset(t, "vllm"), "m",
 			"server.no_tokens", []string{"EngineCore encountered an issue"}, time.Minute},
-		{"streams nothing", "/v1/chat/completions", never, status(200, "data: [DONE]\n\n"), vllm(), "m", "server.no_tokens", []string{"no token"}, time.Minute},
+		{"streams nothing", "/v1/chat/completions", never, enginetest.Status(200, "data: [DONE]\n\n"), preset(t, "vllm"), "m", "server.no_tokens", []string{"no token"}, time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				h := script{begun, c.path, c.until, c.early, engineHandler("m")}
+				h := script{begun, c.path, c.until, c.early, enginetest.Handler("m")}
 				opt := ReadyOptions{Timeout: 20 * time.Minute, Model: c.model, transport: inMemory{h}}
 				_, err := Ready(t.Context(), distant{base: "http://127.0.0.1:1"}, c.preset, opt, func(string) {})
 				if took := time.Since(begun); took > c.within {
@@ -116,7 +121,7 @@ func TestReadyWaits(t *testing.T) {
 					t.Fatal(err)
 				}
 				if c.code != "" {
-					wantFault(t, err, c.code, c.words...)
+					enginetest.WantFault(t, err, c.code, c.words...)
 				}
 			})
 		})
@@ -128,7 +133,7 @@ func TestReadyStopsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
-		_, err := Ready(ctx, distant{base: "http://127.0.0.1:1"}, vllm(), ReadyOptions{transport: inMemory{status(503, "")}}, func(string) {})
+		_, err := Ready(ctx, distant{base: "http://127.0.0.1:1"}, preset(t, "vllm"), ReadyOptions{transport: inMemory{enginetest.Status(503, "")}}, func(string) {})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
@@ -144,8 +149,8 @@ func TestReadyTellsWhyTheServerExited(t *testing.T) {
 		{"silent-exit", []string{"exited with code 0", "it wrote nothing"}},
 	} {
 		inst := startSpec(t, process{}, childSpec(t, c.mode))
-		_, err := Ready(t.Context(), inst, vllm(), ReadyOptions{}, func(string) {})
-		wantFault(t, err, "server.exited", c.words...)
+		_, err := Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{}, func(string) {})
+		enginetest.WantFault(t, err, "server.exited", c.words...)
 	}
 }
 
@@ -154,8 +159,8 @@ func TestReadyOnARefusedPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Ready(t.Context(), distant{base: fmt.Sprintf("http://127.0.0.1:%d", port)}, vllm(), ReadyOptions{Timeout: 250 * time.Millisecond}, func(string) {})
-	wantFault(t, err, "server.not_ready", "port open", "connection refused")
+	_, err = Ready(t.Context(), distant{base: fmt.Sprintf("http://127.0.0.1:%d", port)}, preset(t, "vllm"), ReadyOptions{Timeout: 250 * time.Millisecond}, func(string) {})
+	enginetest.WantFault(t, err, "server.not_ready", "port open", "connection refused")
 }
 
 // The test request goes out as the plan's endpoint and token want it.
@@ -174,9 +179,9 @@ func TestTestRequest(t *testing.T) {
 			fmt.Fprint(w, "data: {\"choices\":[{\"text\":\"x\"}]}\n\n")
 			return
 		}
-		engineHandler("m").ServeHTTP(w, r)
+		enginetest.Handler("m").ServeHTTP(w, r)
 	})
-	if _, err := Ready(t.Context(), servedBy(t, h), openai(), ReadyOptions{Token: "secret", Endpoint: "completions"}, func(string) {}); err != nil {
+	if _, err := Ready(t.Context(), servedBy(t, h), preset(t, "openai"), ReadyOptions{Token: "secret", Endpoint: "completions"}, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(paths, "/v1/completions") {
@@ -184,49 +189,13 @@ func TestTestRequest(t *testing.T) {
 	}
 }
 
-// Real streams, byte for byte: what is a token, and what only looks like one.
-func TestFirstTokenOfRealStreams(t *testing.T) {
-	for name, wantProblem := range map[string]string{
-		"llama-chat-stream-usage.http":                    "",
-		"llama-completions-stream-nousage.http":           "",
-		"llama-maxtok0.http":                              "",
-		"vllm-chat-stream-nousage.http":                   "",
-		"vllm-completions-stream-usage.http":              "",
-		"vllm-completions-tokenprompt-stream.http":        "",
-		"sglang-router-chat-stream.http":                  "",
-		"vllm-enginecore-died-midstream.http":             "an error: EngineCore encountered an issue. See stack trace (above) for the root cause.",
-		"vllm-err-badmodel-stream.http":                   "no token at all",
-		"llama-completions-stream-contusage-timings.http": "",
-	} {
-		if got := firstToken(strings.NewReader(string(fixtureBody(t, name)))); got != wantProblem {
-			t.Errorf("%s: %q, want %q", name, got, wantProblem)
-		}
-	}
-}
-
-func TestMessages(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"error":{"message":"Loading model","code":503}}`: "Loading model",
-		`{"error":"Unauthorized"}`:                         "Unauthorized",
-		`{"detail":"Not Found"}`:                           "Not Found",
-		`{"message":"m"}`:                                  "m",
-		`{"detail":[{"loc":1}]}`:                           `{"detail":[{"loc":1}]}`,
-		"<html>\n<body>":                                   "<html>",
-		"":                                                 "",
-	} {
-		if got := messageOf([]byte(body)); got != want {
-			t.Errorf("messageOf(%q) = %q, want %q", body, got, want)
-		}
-	}
-}
-
 func TestIdentityOfRealServers(t *testing.T) {
 	answers := func(files map[string]string) http.Handler {
 		mux := http.NewServeMux()
 		for path, file := range files {
-			mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(fixtureBody(t, file)) })
+			mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(enginetest.CaptureBody(t, file)) })
 		}
-		mux.Handle("/", engineHandler("unused"))
+		mux.Handle("/", enginetest.Handler("unused"))
 		return mux
 	}
 	vl := answers(map[string]string{"/version": "vllm-get-version.http", "/v1/models": "vllm-get-v1_models.http", "/metrics": "vllm-metrics-idle.http"})
@@ -236,8 +205,8 @@ func TestIdentityOfRealServers(t *testing.T) {
 		h    http.Handler
 		want Identity
 	}{
-		{vllm(), vl, Identity{Version: "0.32.0", Models: []string{"tiny"}, MaxModelLen: 2048, KVTokens: 1048576}},
-		{llamacpp(), ll, Identity{Version: "b0-unknown", Models: []string{"smollm2"}, MaxModelLen: 2048, KVTokens: 8192}},
+		{preset(t, "vllm"), vl, Identity{Version: "0.32.0", Models: []string{"tiny"}, MaxModelLen: 2048, KVTokens: 1048576}},
+		{preset(t, "llamacpp"), ll, Identity{Version: "b0-unknown", Models: []string{"smollm2"}, MaxModelLen: 2048, KVTokens: 8192}},
 	} {
 		got, err := Ready(t.Context(), servedBy(t, c.h), c.p, ReadyOptions{}, func(string) {})
 		if err != nil {
@@ -250,21 +219,16 @@ func TestIdentityOfRealServers(t *testing.T) {
 	}
 }
 
-func FuzzFirstToken(f *testing.F) {
-	f.Add("data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n")
-	f.Add("data: {\"error\": {\"message\": \"m\"}}\n\n")
-	f.Add(":\n\ndata:{}\r\n\r\ndata: nonsense")
-	f.Fuzz(func(t *testing.T, s string) {
-		if strings.Contains(firstToken(strings.NewReader(s)), "\n") {
-			t.Error("a problem of more than one line")
-		}
+func TestSGLangIdentity(t *testing.T) {
+	h := http.NewServeMux()
+	h.HandleFunc("GET /get_server_info", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"version":"0.5.2","max_total_num_tokens":1000,"dp_size":2}`)
 	})
-}
-
-func FuzzMessageOf(f *testing.F) {
-	f.Add([]byte(`{"error":{"message":"m"}}`))
-	f.Add([]byte("text\nmore"))
-	f.Fuzz(func(t *testing.T, b []byte) { messageOf(b) })
+	h.Handle("/", enginetest.Handler("m"))
+	id, err := Ready(t.Context(), servedBy(t, h), preset(t, "sglang"), ReadyOptions{}, func(string) {})
+	if err != nil || id.Version != "0.5.2" || id.KVTokens != 2000 {
+		t.Errorf("%+v, %v", id, err)
+	}
 }
 
 func TestExitFaultReadsTheLog(t *testing.T) {
@@ -273,10 +237,10 @@ func TestExitFaultReadsTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := recorded{log: log}
-	wantFault(t, ExitFault(i, Exit{Code: 1, Reason: "exited with code 1"}), "server.exited", `"something odd"`)
-	wantFault(t, ExitFault(i, Exit{Code: 137, OOM: true, Reason: "was killed"}), "server.exited", "want of memory")
+	enginetest.WantFault(t, ExitFault(i, Exit{Code: 1, Reason: "exited with code 1"}), "server.exited", `"something odd"`)
+	enginetest.WantFault(t, ExitFault(i, Exit{Code: 137, OOM: true, Reason: "was killed"}), "server.exited", "want of memory")
 	i.log, i.role = "/no/such/log", "router"
-	wantFault(t, ExitFault(i, Exit{Reason: "exited with code 1"}), "router.exited")
+	enginetest.WantFault(t, ExitFault(i, Exit{Reason: "exited with code 1"}), "router.exited")
 }
 
 // recorded is an instance that is known by its log alone.

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"assay/containers/enginetest"
 	"assay/containers/imagetest"
+	"assay/containers/mark"
 	"assay/plan"
 )
 
@@ -30,12 +32,12 @@ func TestRouterSpec(t *testing.T) {
 			if len(s.Files) != 1 {
 				t.Fatalf("%d files", len(s.Files))
 			}
-			golden(t, s.Files[0].Name, s.Files[0].Data)
+			enginetest.Golden(t, s.Files[0].Name, s.Files[0].Data)
 			s.Files[0].Data = nil
 			got[fmt.Sprintf("%s %s %v", k.Name, s.Runtime, r.Command)] = s
 		}
 	}
-	goldenJSON(t, "router_specs.json", got)
+	enginetest.GoldenJSON(t, "router_specs.json", got)
 }
 
 func TestRouterSpecFaults(t *testing.T) {
@@ -51,7 +53,7 @@ func TestRouterSpecFaults(t *testing.T) {
 		{plan.Router{Kind: "nginx"}, []string{"https://host/prefix"}, "router.upstream_invalid"},
 	} {
 		_, err := RouterSpec(c.r, c.up, specOptions)
-		wantFault(t, err, c.code)
+		enginetest.WantFault(t, err, c.code)
 	}
 	if _, err := RouterSpec(plan.Router{Kind: "nginx"}, nil, specOptions); err == nil {
 		t.Error("a router before nothing is no error")
@@ -139,7 +141,7 @@ func TestRealRouters(t *testing.T) {
 				if _, err := r.Stop(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if left, err := markedProcesses("/proc", mark{Owner: s.Owner}); err != nil || len(left) > 0 {
+				if left, err := mark.Processes(mark.Mark{Owner: s.Owner}); err != nil || len(left) > 0 {
 					t.Errorf("left behind: %v, %v", left, err)
 				}
 				if b, err := os.ReadFile(s.Dir + "/" + k.ConfigName); err != nil || !bytes.Equal(b, s.Files[0].Data) {
@@ -165,7 +167,7 @@ func TestReapFindsRouters(t *testing.T) {
 				t.Errorf("reaped %v, %v", names, err)
 			}
 			<-r.Exited()
-			if left, err := markedProcesses("/proc", mark{Owner: s.Owner}); err != nil || len(left) > 0 {
+			if left, err := mark.Processes(mark.Mark{Owner: s.Owner}); err != nil || len(left) > 0 {
 				t.Errorf("left: %v, %v", left, err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"assay/containers/mark"
 	"assay/fault"
 )
 
@@ -42,7 +43,7 @@ func program(s Spec) (string, error) {
 
 // Reap ends what a killed program of the same owner left running.
 func (process) Reap(ctx context.Context, owner string) ([]string, error) {
-	return endMarked(ctx, mark{Owner: owner}, 3*time.Second)
+	return mark.End(ctx, mark.Mark{Owner: owner}, 3*time.Second)
 }
 
 // Start runs the program. Its output goes to a file directly, so that it outlives this program.
@@ -65,7 +66,7 @@ func (process) Start(ctx context.Context, s Spec) (Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{spec: s, mark: mark{Owner: s.Owner, Run: s.Run, Role: s.Role}, log: log, exited: make(chan Exit, 1), gone: make(chan struct{})}
+	c := &child{spec: s, mark: mark.Mark{Owner: s.Owner, Run: s.Run, Role: s.Role}, log: log, exited: make(chan Exit, 1), gone: make(chan struct{})}
 	if err := c.start(file); err != nil {
 		log.Close()
 		return nil, err
@@ -79,7 +80,7 @@ func (process) Start(ctx context.Context, s Spec) (Instance, error) {
 // child is a started program.
 type child struct {
 	spec     Spec
-	mark     mark
+	mark     mark.Mark
 	cmd      *exec.Cmd
 	log      *os.File
 	identity Identity
@@ -91,11 +92,11 @@ type child struct {
 }
 
 func (c *child) start(file string) error {
-	if err := c.mark.write(c.log.Name()); err != nil {
+	if err := c.mark.Write(c.log.Name()); err != nil {
 		return fmt.Errorf("mark the %s: %w", c.spec.Role, err)
 	}
 	c.cmd = &exec.Cmd{Path: file, Args: c.spec.Argv, Stdout: c.log, Stderr: c.log, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	c.cmd.Env = append(c.cmd.Environ(), c.mark.environ()...)
+	c.cmd.Env = append(c.cmd.Environ(), c.mark.Environ()...)
 	for k, v := range c.spec.Env {
 		c.cmd.Env = append(c.cmd.Env, k+"="+v)
 	}
@@ -109,12 +110,12 @@ func (c *child) start(file string) error {
 func (c *child) wait() {
 	_ = c.cmd.Wait() // how it ended stands in ProcessState
 	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-	_, _ = signalMarked(c.mark, syscall.SIGKILL)
+	_, _ = mark.Signal(c.mark, syscall.SIGKILL)
 	c.mu.Lock()
 	c.exit = exitOf(c.cmd.ProcessState)
 	asked := c.asked
 	c.mu.Unlock()
-	_ = os.Remove(c.log.Name() + markSuffix)
+	_ = os.Remove(c.log.Name() + mark.Suffix)
 	if !asked {
 		c.exited <- c.exit
 	}
@@ -205,7 +206,7 @@ func (c *child) kill() {
 	case <-c.gone:
 	default:
 		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-		_, _ = signalMarked(c.mark, syscall.SIGKILL)
+		_, _ = mark.Signal(c.mark, syscall.SIGKILL)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/docker/go-units"
 
+	"assay/containers/engine"
 	"assay/fault"
 	"assay/plan"
 )
@@ -78,7 +79,7 @@ func endpointSpec(s Spec, raw string) (Spec, error) {
 func processSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) (Spec, error) {
 	command := p.Server.Command
 	if len(command) == 0 {
-		command = preset.Program(opt)
+		command = preset.Program(opt.Executable)
 	}
 	if len(command) == 0 {
 		return Spec{}, fault.New(fault.Plan, "command_missing", "write server.command: the program and what stands before its arguments",
@@ -92,8 +93,8 @@ func processSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) 
 		return Spec{}, err
 	}
 	s.Port, s.HostPort, s.Env = port, port, environment(preset, p)
-	v := values{Host: "127.0.0.1", Port: port, Model: modelOf(p, preset, p.Model.Path), Served: served(p), Revision: revisionOf(p)}
-	s.Argv = append(slices.Clone(command), preset.arguments(command, p.Server.Args, v)...)
+	v := engine.Values{Host: "127.0.0.1", Port: port, Model: modelOf(p, preset, p.Model.Path), Served: served(p), Revision: revisionOf(p)}
+	s.Argv = append(slices.Clone(command), preset.Arguments(command, p.Server.Args, v)...)
 	return s, nil
 }
 
@@ -113,8 +114,8 @@ func dockerSpec(s Spec, p plan.Plan, preset Preset, port int) (Spec, error) {
 	if s, err = dockerPorts(s, p, preset, port); err != nil {
 		return Spec{}, err
 	}
-	v := values{Host: hostOf(s), Port: s.Port, Model: model, Served: served(p), Revision: revisionOf(p)}
-	s.Args = preset.arguments(s.Argv, p.Server.Args, v)
+	v := engine.Values{Host: hostOf(s), Port: s.Port, Model: model, Served: served(p), Revision: revisionOf(p)}
+	s.Args = preset.Arguments(s.Argv, p.Server.Args, v)
 	return s, nil
 }
 
@@ -127,14 +128,14 @@ func dockerPorts(s Spec, p plan.Plan, preset Preset, port int) (Spec, error) {
 		return s, err
 	}
 	s.Port, s.HostPort = bridgedPort, port
-	if v, ok := flagValue(p.Server.Args, preset.Flags.Port); ok {
+	if v, ok := engine.FlagValue(p.Server.Args, preset.Flags.Port); ok {
 		n, err := strconv.Atoi(v)
 		if err != nil {
 			return s, badPort(v)
 		}
 		s.Port = n
 	}
-	if h, ok := flagValue(p.Server.Args, preset.Flags.Host); ok && (h == "127.0.0.1" || h == "localhost" || h == "::1") {
+	if h, ok := engine.FlagValue(p.Server.Args, preset.Flags.Host); ok && (h == "127.0.0.1" || h == "localhost" || h == "::1") {
 		return s, fault.New(fault.Plan, "server_unreachable", "leave the host out of server.args, or write server.network: host",
 			"server.args lets the server listen on %s inside its container, where a published port cannot reach it", h)
 	}
@@ -150,7 +151,7 @@ func hostOf(s Spec) string {
 
 // statedPort is the port of server.args where they name one, else port.
 func statedPort(p plan.Plan, preset Preset, port int) (int, error) {
-	v, ok := flagValue(p.Server.Args, preset.Flags.Port)
+	v, ok := engine.FlagValue(p.Server.Args, preset.Flags.Port)
 	if !ok {
 		return port, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/containers/enginetest"
 	"assay/plan"
 )
 
@@ -75,7 +76,7 @@ func TestServerSpec(t *testing.T) {
 		}
 		got[name] = s
 	}
-	goldenJSON(t, "server_specs.json", got)
+	enginetest.GoldenJSON(t, "server_specs.json", got)
 }
 
 func TestServerSpecPicksAPort(t *testing.T) {
@@ -112,7 +113,7 @@ func TestServerSpecFaults(t *testing.T) {
 			p := testPlan("vllm", "process")
 			c.change(&p)
 			_, _, err := ServerSpec(p, specOptions)
-			wantFault(t, err, c.code)
+			enginetest.WantFault(t, err, c.code)
 		})
 	}
 }
@@ -156,5 +157,5 @@ func TestListsAreComplete(t *testing.T) {
 		}
 	}
 	_, err := RuntimeNamed("vm")
-	wantFault(t, err, "plan.runtime_unknown")
+	enginetest.WantFault(t, err, "plan.runtime_unknown")
 }

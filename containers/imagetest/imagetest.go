@@ -157,7 +157,7 @@ func Build(t testing.TB, pkg string) string {
 // HelloImage is a tiny server that behaves like an engine named hello, by digest, in a registry of the test's own.
 func HelloImage(t testing.TB) (ref string) {
 	t.Helper()
-	img := Image(t, Files{"/hello": Build(t, "assay/containers/imagetest/hello")}, "/hello")
+	img := Image(t, Files{"/hello": Build(t, "assay/containers/imagetest/testdata/hello")}, "/hello")
 	return Push(t, Registry(t), "assay/hello", img)
 }
 

@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // Preset is what assay knows of a kind of server: where it answers, how it spells its arguments and its metrics.
 type Preset struct {
 	Name        string
-	Program     func(SpecOptions) []string // runtime process without a command; nil result: the plan must have one
+	Program     func(self string) []string // runtime process without a command; self is this program; nil result: the plan must have one
 	Entrypoint  []string                   // runtime docker without a command; empty: the image's
 	Flags       Flags
 	Env         map[string]string // under the plan's
@@ -21,8 +21,15 @@ type Preset struct {
 	HealthPath  string            // "" when the kind has none that can be relied on
 	ModelsPath  string
 	MetricsPath string
-	Metrics     map[string][]Series                             // our name → how the server spells it, first that is there wins
-	Describe    func(ctx context.Context, a Asker, i *Identity) // fills version and capacity; what is not told stays empty
+	Metrics     map[string][]Series                      // our name → how the server spells it, first that is there wins
+	Describe    func(ctx context.Context, a Asker) Facts // what it tells of itself
+}
+
+// Facts are what a server tells of itself; what it does not tell is zero.
+type Facts struct {
+	Version     string
+	MaxModelLen int64 // tokens
+	KVTokens    int64 // over all engines
 }
 
 // Series is a set of metric names whose values are added; it counts only when all of them are there.
@@ -55,8 +62,8 @@ func PresetNamed(name string) (Preset, error) {
 	return Preset{}, fault.New(fault.Plan, "engine_unknown", "write one of "+strings.Join(known, ", "), "server.engine %q is not known", name)
 }
 
-// values are what arguments are filled with.
-type values struct {
+// Values are what arguments are filled with; an empty one is left out.
+type Values struct {
 	Host     string
 	Port     int
 	Model    string
@@ -64,8 +71,8 @@ type values struct {
 	Revision string
 }
 
-// arguments adds to args what they do not say themselves, spelled as the preset's server wants it.
-func (p Preset) arguments(command, args []string, v values) []string {
+// Arguments adds to args what they do not say themselves, spelled as the preset's server wants it.
+func (p Preset) Arguments(command, args []string, v Values) []string {
 	f := p.Flags
 	var out []string
 	if positional(command, f) && v.Model != "" && !saysModel(args, f) {
@@ -113,8 +120,8 @@ func has(args, spellings []string) bool {
 	})
 }
 
-// flagValue is the value args give to a flag; the last one counts, as with the servers' own parsers.
-func flagValue(args, spellings []string) (value string, ok bool) {
+// FlagValue is the value args give to a flag; the last one counts, as with the servers' own parsers.
+func FlagValue(args, spellings []string) (value string, ok bool) {
 	for i, a := range args {
 		word, v, joined := strings.Cut(a, "=")
 		if !slices.Contains(spellings, word) {

@@ -1,13 +1,23 @@
-package containers
+package engine
 
 import (
-	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay/containers/enginetest"
 )
+
+// serve gives the address of a test server.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
 
 func TestScrapeRealServers(t *testing.T) {
 	for _, c := range []struct {
@@ -21,16 +31,16 @@ func TestScrapeRealServers(t *testing.T) {
 		{"llama-get-metrics.http", vllm(), nil},
 	} {
 		name := strings.TrimSuffix(c.file, ".http") + "_as_" + c.p.Name + ".json"
-		body := fixtureBody(t, c.file)
-		inst := servedBy(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
-		m, err := Scrape(t.Context(), inst.BaseURL(), c.p, "")
+		body := enginetest.CaptureBody(t, c.file)
+		base := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
+		m, err := Scrape(t.Context(), base, c.p, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if m.At.IsZero() {
 			t.Error("no time")
 		}
-		goldenJSON(t, name, m.Values)
+		enginetest.GoldenJSON(t, name, m.Values)
 	}
 }
 
@@ -77,18 +87,18 @@ func TestScrapeAddsNames(t *testing.T) {
 }
 
 func TestScrapeFaults(t *testing.T) {
-	off := servedBy(t, status(501, `{"error":{"message":"This server does not support metrics endpoint."}}`))
-	_, err := Scrape(t.Context(), off.BaseURL(), llamacpp(), "")
-	wantFault(t, err, "telemetry.scrape_failed", "501: This server does not support metrics endpoint.")
+	off := serve(t, enginetest.Status(501, `{"error":{"message":"This server does not support metrics endpoint."}}`))
+	_, err := Scrape(t.Context(), off, llamacpp(), "")
+	enginetest.WantFault(t, err, "telemetry.scrape_failed", "501: This server does not support metrics endpoint.")
 	for _, body := range []string{"", "{not metrics", "a{b=\"c\" 1\n"} {
-		inst := servedBy(t, status(200, body))
-		if m, err := Scrape(t.Context(), inst.BaseURL(), vllm(), ""); err == nil {
+		base := serve(t, enginetest.Status(200, body))
+		if m, err := Scrape(t.Context(), base, vllm(), ""); err == nil {
 			t.Errorf("%q was read as %v", body, m)
 		}
 	}
 	p := vllm()
 	p.MetricsPath = ""
-	if _, err := Scrape(t.Context(), off.BaseURL(), p, ""); err == nil {
+	if _, err := Scrape(t.Context(), off, p, ""); err == nil {
 		t.Error("no metrics is no error")
 	}
 }
@@ -105,18 +115,6 @@ func TestKVTokensOfOlderVersions(t *testing.T) {
 		if got := kvTokens(c.labels); got != c.want {
 			t.Errorf("%v: %d, want %d", c.labels, got, c.want)
 		}
-	}
-}
-
-func TestSGLangIdentity(t *testing.T) {
-	h := http.NewServeMux()
-	h.HandleFunc("GET /get_server_info", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"version":"0.5.2","max_total_num_tokens":1000,"dp_size":2}`)
-	})
-	h.Handle("/", engineHandler("m"))
-	id, err := Ready(t.Context(), servedBy(t, h), sglang(), ReadyOptions{}, func(string) {})
-	if err != nil || id.Version != "0.5.2" || id.KVTokens != 2000 {
-		t.Errorf("%+v, %v", id, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import (
 	"bytes"
@@ -14,66 +14,71 @@ import (
 	"time"
 )
 
-// askTimeout bounds one question; a server that computes may answer a health question late.
-const askTimeout = 5 * time.Second
+// Timeout bounds one question; a server that computes may answer a health question late.
+const Timeout = 5 * time.Second
 
 // answerCap bounds what is read of an answer.
 const answerCap = 16 << 20
 
 // Asker asks a server about itself.
 type Asker struct {
-	base      string
-	token     string
-	transport http.RoundTripper
+	Base      string // http://host:port
+	Token     string // bearer token, if any
+	Transport http.RoundTripper
 }
 
-// answer is what came back: a status and a body, or why there is none.
-type answer struct {
-	status int
-	body   []byte
-	err    error
+// Answer is what came back: a status and a body, or why there is none.
+type Answer struct {
+	Status int
+	Body   []byte
+	Err    error
 }
 
-// get asks for a path.
-func (a Asker) get(ctx context.Context, path string) answer {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+// Get asks for a path.
+func (a Asker) Get(ctx context.Context, path string) Answer {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	resp, err := a.send(ctx, http.MethodGet, path, nil)
+	resp, err := a.Send(ctx, http.MethodGet, path, nil)
 	if err != nil {
-		return answer{err: err}
+		return Answer{Err: err}
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, answerCap))
-	return answer{status: resp.StatusCode, body: body, err: err}
+	return Read(resp)
 }
 
-// send gives the raw response. Connections are not kept: a server that closes an idle one would look like one that failed.
-func (a Asker) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
+// Read takes a whole answer.
+func Read(resp *http.Response) Answer {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerCap))
+	return Answer{Status: resp.StatusCode, Body: body, Err: err}
+}
+
+// Send gives the raw response. Connections are not kept: a server that closes an idle one would look like one that failed.
+func (a Asker) Send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", path, err)
 	}
 	req.Close = true
 	req.Header.Set("Content-Type", "application/json")
-	if a.token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.token)
+	if a.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.Token)
 	}
-	return a.transport.RoundTrip(req)
+	return a.Transport.RoundTrip(req)
 }
 
 // JSON reads the answer of a path into v; false when there is none.
 func (a Asker) JSON(ctx context.Context, path string, v any) bool {
-	r := a.get(ctx, path)
-	return r.err == nil && r.status == http.StatusOK && json.Unmarshal(r.body, v) == nil
+	r := a.Get(ctx, path)
+	return r.Err == nil && r.Status == http.StatusOK && json.Unmarshal(r.Body, v) == nil
 }
 
 // Labels gives the labels of each series of a metric, for metrics that carry facts in them.
 func (a Asker) Labels(ctx context.Context, path, metric string) []map[string]string {
-	r := a.get(ctx, path)
-	if r.err != nil || r.status != http.StatusOK {
+	r := a.Get(ctx, path)
+	if r.Err != nil || r.Status != http.StatusOK {
 		return nil
 	}
-	families, err := parseMetrics(r.body)
+	families, err := parseMetrics(r.Body)
 	if err != nil {
 		return nil
 	}
@@ -89,20 +94,20 @@ func (a Asker) Labels(ctx context.Context, path, metric string) []map[string]str
 }
 
 // String is an answer in words, for a person: "503: Loading model".
-func (r answer) String() string {
+func (r Answer) String() string {
 	switch {
-	case errors.Is(r.err, syscall.ECONNREFUSED):
+	case errors.Is(r.Err, syscall.ECONNREFUSED):
 		return "connection refused"
-	case errors.Is(r.err, syscall.ECONNRESET), errors.Is(r.err, io.EOF):
+	case errors.Is(r.Err, syscall.ECONNRESET), errors.Is(r.Err, io.EOF):
 		return "connection accepted and closed without an answer"
-	case isTimeout(r.err):
+	case isTimeout(r.Err):
 		return "no answer in time"
-	case r.err != nil:
-		return r.err.Error()
-	case len(r.body) == 0:
-		return fmt.Sprint(r.status)
+	case r.Err != nil:
+		return r.Err.Error()
+	case len(r.Body) == 0:
+		return fmt.Sprint(r.Status)
 	}
-	return fmt.Sprintf("%d: %s", r.status, messageOf(r.body))
+	return fmt.Sprintf("%d: %s", r.Status, messageOf(r.Body))
 }
 
 func isTimeout(err error) bool {
@@ -118,7 +123,7 @@ func messageOf(body []byte) string {
 		Message string
 	}
 	if json.Unmarshal(body, &v) != nil {
-		return firstLine(string(body))
+		return FirstLine(string(body))
 	}
 	var inner struct{ Message string }
 	if json.Unmarshal(v.Error, &inner) == nil && inner.Message != "" {
@@ -133,11 +138,11 @@ func messageOf(body []byte) string {
 	if v.Message != "" {
 		return v.Message
 	}
-	return firstLine(string(body))
+	return FirstLine(string(body))
 }
 
-// firstLine shortens a text to one line that fits an error.
-func firstLine(s string) string {
+// FirstLine shortens a text to one line that fits an error.
+func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > 300 {
 		s = string(r[:300]) + "…"

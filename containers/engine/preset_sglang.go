@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import "context"
 
@@ -7,7 +7,7 @@ func sglang() Preset {
 	launch := []string{"python3", "-m", "sglang.launch_server"}
 	return Preset{
 		Name:       "sglang",
-		Program:    func(SpecOptions) []string { return launch },
+		Program:    func(string) []string { return launch },
 		Entrypoint: launch, // its images start a shell
 		Flags: Flags{
 			Host: []string{"--host"}, Port: []string{"--port"}, Model: []string{"--model-path", "--model"}, Served: []string{"--served-model-name"},
@@ -31,14 +31,14 @@ func sglang() Preset {
 	}
 }
 
-func describeSGLang(ctx context.Context, a Asker, i *Identity) {
+func describeSGLang(ctx context.Context, a Asker) Facts {
 	var v struct {
 		Version        string `json:"version"`
 		MaxTotalTokens int64  `json:"max_total_num_tokens"`
 		DPSize         int64  `json:"dp_size"`
 	}
 	if !a.JSON(ctx, "/server_info", &v) && !a.JSON(ctx, "/get_server_info", &v) {
-		return
+		return Facts{}
 	}
-	i.Version, i.KVTokens = v.Version, v.MaxTotalTokens*max(v.DPSize, 1)
+	return Facts{Version: v.Version, KVTokens: v.MaxTotalTokens * max(v.DPSize, 1)}
 }

@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 func vllm() Preset {
 	return Preset{
 		Name:    "vllm",
-		Program: func(SpecOptions) []string { return []string{"vllm", "serve"} },
+		Program: func(string) []string { return []string{"vllm", "serve"} },
 		Flags: Flags{
 			Host: []string{"--host"}, Port: []string{"--port"}, Model: []string{"--model"}, Served: []string{"--served-model-name"},
 			Revision: []string{"--revision"}, TokenizerRevision: []string{"--tokenizer-revision"}, Positional: "serve",
@@ -34,14 +34,15 @@ func vllm() Preset {
 	}
 }
 
-func describeVLLM(ctx context.Context, a Asker, i *Identity) {
+func describeVLLM(ctx context.Context, a Asker) (f Facts) {
 	var v struct{ Version string }
 	if a.JSON(ctx, "/version", &v) {
-		i.Version = v.Version
+		f.Version = v.Version
 	}
 	for _, m := range a.Labels(ctx, "/metrics", "vllm:cache_config_info") {
-		i.KVTokens += kvTokens(m)
+		f.KVTokens += kvTokens(m)
 	}
+	return f
 }
 
 // kvTokens is the KV cache of one engine: stated outright by newer versions, blocks × block size by older ones.

@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import (
 	"bytes"
@@ -16,18 +16,24 @@ import (
 	"assay/fault"
 )
 
+// Metrics is one scrape of an engine, by our names; a missing metric is absent from Values.
+type Metrics struct {
+	At     time.Time
+	Values map[string]float64 // running, waiting, kv_usage, prompt_tokens, generation_tokens, prefix_queries, prefix_hits, preemptions
+}
+
 // Scrape reads the metrics of a server by our names, over all its engines. What it does not have is absent, never 0.
 func Scrape(ctx context.Context, baseURL string, p Preset, token string) (Metrics, error) {
 	if p.MetricsPath == "" {
 		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "", "engine %s has no metrics", p.Name)
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
-	r := Asker{base: baseURL, token: token, transport: transport}.get(ctx, p.MetricsPath)
-	if r.err != nil || r.status != http.StatusOK {
+	r := Asker{Base: baseURL, Token: token, Transport: transport}.Get(ctx, p.MetricsPath)
+	if r.Err != nil || r.Status != http.StatusOK {
 		return Metrics{}, fault.New(fault.Telemetry, "scrape_failed", "start the server with its metrics on", "%s%s answered %s", baseURL, p.MetricsPath, r)
 	}
 	m := Metrics{At: time.Now()}
-	families, err := parseMetrics(r.body)
+	families, err := parseMetrics(r.Body)
 	if err != nil {
 		return Metrics{}, fmt.Errorf("scrape %s: %w", baseURL, err)
 	}

@@ -1,9 +1,11 @@
-package containers
+package engine
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"assay/containers/enginetest"
 )
 
 func TestClassify(t *testing.T) {
@@ -53,13 +55,13 @@ func TestClassifyRealLogs(t *testing.T) {
 		"vllm-docker-shm-error.txt":     "shm_too_small",
 		"vllm-enginecore-crash-log.txt": "wrong_arch",
 	} {
-		s, line, ok := Classify(bytes.NewReader(fixture(t, file)))
+		s, line, ok := Classify(bytes.NewReader(enginetest.Capture(t, file)))
 		if !ok || s.Code != want {
 			t.Errorf("%s: %q, want %s: %s", file, s.Code, want, line)
 		}
 	}
 	for _, file := range []string{"vllm-startup-log.txt", "llama-server-log-sample.txt"} {
-		if s, line, ok := Classify(bytes.NewReader(fixture(t, file))); ok {
+		if s, line, ok := Classify(bytes.NewReader(enginetest.Capture(t, file))); ok {
 			t.Errorf("the log %s of a good start is %s: %s", file, s.Code, line)
 		}
 	}

@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import "context"
 
@@ -7,7 +7,7 @@ import "context"
 func llamacpp() Preset {
 	return Preset{
 		Name:    "llamacpp",
-		Program: func(SpecOptions) []string { return []string{"llama-server"} },
+		Program: func(string) []string { return []string{"llama-server"} },
 		Flags: Flags{
 			Host: []string{"--host"}, Port: []string{"--port"}, Served: []string{"--alias", "-a"}, PathOnly: true,
 			Model:    []string{"-m", "--model", "-hf", "-hfr", "--hf-repo", "-mu", "--model-url"},
@@ -27,7 +27,7 @@ func llamacpp() Preset {
 	}
 }
 
-func describeLlamaCpp(ctx context.Context, a Asker, i *Identity) {
+func describeLlamaCpp(ctx context.Context, a Asker) Facts {
 	var v struct {
 		Build    string `json:"build_info"`
 		Slots    int64  `json:"total_slots"`
@@ -36,7 +36,7 @@ func describeLlamaCpp(ctx context.Context, a Asker, i *Identity) {
 		} `json:"default_generation_settings"`
 	}
 	if !a.JSON(ctx, "/props", &v) {
-		return
+		return Facts{}
 	}
-	i.Version, i.MaxModelLen, i.KVTokens = v.Build, v.Defaults.Context, v.Defaults.Context*v.Slots
+	return Facts{Version: v.Build, MaxModelLen: v.Defaults.Context, KVTokens: v.Defaults.Context * v.Slots}
 }

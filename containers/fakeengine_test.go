@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"assay/containers/enginetest"
 )
 
 // fakeEngine serves a handler at a socket, for faults that a healthy engine does not have.
@@ -80,7 +82,7 @@ func TestPullFaults(t *testing.T) {
 				}
 				return
 			}
-			wantFault(t, err, c.code, c.message)
+			enginetest.WantFault(t, err, c.code, c.message)
 		})
 	}
 }
@@ -103,7 +105,7 @@ func TestContainerConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	add("host network, nvidia", s, nvidia)
-	goldenJSON(t, "container_configs.json", got)
+	enginetest.GoldenJSON(t, "container_configs.json", got)
 }
 
 // tree makes a root folder of files (content "") and links (content "-> target").
@@ -166,9 +168,9 @@ func TestFindGPUs(t *testing.T) {
 		t.Errorf("all of none: %+v, %v", a, err)
 	}
 	_, err = findGPUs(empty, "0")
-	wantFault(t, err, "server.no_gpu")
+	enginetest.WantFault(t, err, "server.no_gpu")
 	_, err = findGPUs(amd, "10")
-	wantFault(t, err, "server.no_gpu", "GPU 10", "10")
+	enginetest.WantFault(t, err, "server.no_gpu", "GPU 10", "10")
 	_, err = findGPUs(amd, "first")
-	wantFault(t, err, "plan.gpus_invalid", "first")
+	enginetest.WantFault(t, err, "plan.gpus_invalid", "first")
 }

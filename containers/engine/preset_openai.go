@@ -1,4 +1,4 @@
-package containers
+package engine
 
 import "context"
 
@@ -6,11 +6,11 @@ import "context"
 func openai() Preset {
 	return Preset{
 		Name:        "openai",
-		Program:     func(SpecOptions) []string { return nil },
+		Program:     func(string) []string { return nil },
 		ModelsPath:  "/v1/models",
 		MetricsPath: "/metrics",
 		Metrics:     everyEngine(),
-		Describe:    func(context.Context, Asker, *Identity) {},
+		Describe:    func(context.Context, Asker) Facts { return Facts{} },
 	}
 }
 

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strings"
+)
+
+// TestRequest is a small streamed request.
+func TestRequest(endpoint, model string) (path string, body []byte) {
+	req := map[string]any{"model": model, "max_tokens": 4, "temperature": 0, "stream": true}
+	path = "/v1/chat/completions"
+	if endpoint == "completions" {
+		path, req["prompt"] = "/v1/completions", "Count: one two"
+	} else {
+		req["messages"] = []map[string]string{{"role": "user", "content": "Say one word."}}
+	}
+	body, _ = json.Marshal(req) // plain data cannot fail
+	return path, body
+}
+
+// chunk is what matters of a stream's event here.
+type chunk struct {
+	Error   json.RawMessage
+	Choices []struct {
+		Text   string
+		Finish string `json:"finish_reason"`
+		Delta  struct {
+			Content, Reasoning string
+			ReasoningContent   string `json:"reasoning_content"`
+		}
+	}
+}
+
+// FirstToken reads a stream to its first token; "" is success. A stream that ends well without text is a success too: the
+// model may have nothing to say.
+func FirstToken(stream io.Reader) (problem string) {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, answerCap)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		if !ok {
+			continue
+		}
+		if data = strings.TrimSpace(data); data == "[DONE]" {
+			break
+		}
+		var c chunk
+		if err := json.Unmarshal([]byte(data), &c); err != nil {
+			return "an event that is no JSON: " + FirstLine(data)
+		}
+		if len(c.Error) > 0 && string(c.Error) != "null" {
+			return "an error: " + messageOf([]byte(data))
+		}
+		if c.carriesToken() {
+			return ""
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return "nothing, then broke off: " + err.Error()
+	}
+	return "no token at all"
+}
+
+func (c chunk) carriesToken() bool {
+	for _, x := range c.Choices {
+		if x.Text+x.Delta.Content+x.Delta.Reasoning+x.Delta.ReasoningContent != "" {
+			return true
+		}
+		if x.Finish == "stop" || x.Finish == "length" || x.Finish == "tool_calls" {
+			return true
+		}
+	}
+	return false
+}
