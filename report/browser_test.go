@@ -13,6 +13,8 @@ import (
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"assay/report/figure"
 )
 
 // browser starts a headless Chromium, or skips where there is none. Under CI a missing browser is a failure.
@@ -146,7 +148,7 @@ func checkPlots(t *testing.T, tab context.Context, in named) {
 		t.Errorf("%d plots, want %d: %v", len(plots), want, plots)
 	}
 	for i, p := range plots {
-		if p.N != plain(float64(p.Points)) || p.Points == 0 || p.Label == "" {
+		if p.N != figure.Plain(float64(p.Points)) || p.Points == 0 || p.Label == "" {
 			t.Errorf("plot %q says %s points and has %d", p.Label, p.N, p.Points)
 		}
 		if in.Name == "sweep" && i < 4 && p.Points != 7 {

@@ -4,33 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"assay/report/figure"
+	"assay/report/plot"
 	"assay/result"
 )
 
-// datum is a point of a chart.
-type datum struct {
-	X, Y      float64
-	Name      string // stands beside it: "C384"
-	Hover     string
-	Best, Off bool // Off: the point is not valid
-}
-
-// series is a line of a chart. A chart with several names each line at its end.
-type series struct {
-	Name string
-	Data []datum
-}
-
-// chart is what a plot shows, before any drawing.
-type chart struct {
-	Title, Note  string
-	XName, YName string
-	Series       []series
-	Missing      []string // points without a value
-}
-
 // charts are the curve plots of the run's protocol.
-func (v view) charts() []chart {
+func (v view) charts() []plot.Chart {
 	switch v.protocol {
 	case "serve":
 		return v.curve("rate", "Rate, requests/s", func(p result.Point) *float64 { return p.Rate })
@@ -69,9 +49,9 @@ func ttftQuantity() quantity {
 }
 
 // curve gives the four plots of a published page; knob is what the protocol turns.
-func (v view) curve(knob, name string, setting func(result.Point) *float64) []chart {
+func (v view) curve(knob, name string, setting func(result.Point) *float64) []plot.Chart {
 	x := quantity{name, setting}
-	return []chart{
+	return []plot.Chart{
 		v.chartOf("System TPS vs tokens/s per user", userQuantity(), tpsQuantity(), v.res.Points),
 		v.chartOf("System TPS vs "+knob, x, tpsQuantity(), v.res.Points),
 		v.chartOf("TTFT P90 vs "+knob, x, ttftQuantity(), v.res.Points),
@@ -79,16 +59,16 @@ func (v view) curve(knob, name string, setting func(result.Point) *float64) []ch
 	}
 }
 
-func (v view) chartOf(title string, x, y quantity, points []result.Point) chart {
-	c := chart{Title: title, XName: x.Name, YName: y.Name}
+func (v view) chartOf(title string, x, y quantity, points []result.Point) plot.Chart {
+	c := plot.Chart{Title: title, XName: x.Name, YName: y.Name}
 	data, missing := v.data(x, y, points)
 	c.Missing = missing
-	c.Series = []series{{Data: data}}
+	c.Series = []plot.Line{{Data: data}}
 	return c
 }
 
 // data gives the points that have both values, and the names of those that do not.
-func (v view) data(x, y quantity, points []result.Point) (out []datum, missing []string) {
+func (v view) data(x, y quantity, points []result.Point) (out []plot.Datum, missing []string) {
 	best, _ := v.bestOf()
 	for _, p := range points {
 		xv, yv := x.Of(p), y.Of(p)
@@ -96,11 +76,11 @@ func (v view) data(x, y quantity, points []result.Point) (out []datum, missing [
 			missing = append(missing, label(p))
 			continue
 		}
-		hover := fmt.Sprintf("%s: %s %s, %s %s", label(p), strings.ToLower(x.Name[:1])+x.Name[1:], exact(*xv), y.Name, measure(*yv))
+		hover := fmt.Sprintf("%s: %s %s, %s %s", label(p), strings.ToLower(x.Name[:1])+x.Name[1:], exact(*xv), y.Name, figure.Measure(*yv))
 		if p.State != result.PointValid {
 			hover += " (" + stateText(string(p.State)) + ")"
 		}
-		out = append(out, datum{X: *xv, Y: *yv, Name: label(p), Hover: hover, Best: p.ID == best.ID, Off: p.State != result.PointValid})
+		out = append(out, plot.Datum{X: *xv, Y: *yv, Name: label(p), Hover: hover, Best: p.ID == best.ID, Off: p.State != result.PointValid})
 	}
 	return out, missing
 }
@@ -108,13 +88,13 @@ func (v view) data(x, y quantity, points []result.Point) (out []datum, missing [
 // exact writes a setting whole and a measured value as such.
 func exact(v float64) string {
 	if v == float64(int64(v)) {
-		return whole(v)
+		return figure.Whole(v)
 	}
-	return measure(v)
+	return figure.Measure(v)
 }
 
 // matrixCharts: prefill speed and first token over the context, decode speed over concurrency with a line per context.
-func (v view) matrixCharts() []chart {
+func (v view) matrixCharts() []plot.Chart {
 	context := quantity{"Context, tokens", func(p result.Point) *float64 { return intValue(p.Context) }}
 	prompt := quantity{"Prompt tokens/s", func(p result.Point) *float64 {
 		if p.Metrics == nil {
@@ -123,7 +103,7 @@ func (v view) matrixCharts() []chart {
 		return p.Metrics.PromptTPS
 	}}
 	prefill := v.phase("prefill")
-	out := []chart{
+	out := []plot.Chart{
 		v.byContext("Decode: system TPS vs concurrency", tpsQuantity()),
 		v.byContext("Decode: tokens/s per user vs concurrency", userQuantity()),
 	}
@@ -140,7 +120,7 @@ func (v view) matrixCharts() []chart {
 }
 
 // renameByContext shortens the labels of prefill points: the plot's title says prefill already.
-func renameByContext(data []datum, prefill []result.Point) {
+func renameByContext(data []plot.Datum, prefill []result.Point) {
 	if len(prefill) == 0 {
 		return
 	}
@@ -149,9 +129,9 @@ func renameByContext(data []datum, prefill []result.Point) {
 	}
 }
 
-func (v view) byContext(title string, y quantity) chart {
+func (v view) byContext(title string, y quantity) plot.Chart {
 	x := quantity{"Concurrency", func(p result.Point) *float64 { return intValue(p.Concurrency) }}
-	c := chart{Title: title, Note: "a line per context", XName: x.Name, YName: y.Name}
+	c := plot.Chart{Title: title, Note: "a line per context", XName: x.Name, YName: y.Name}
 	for _, context := range contexts(v.phase("decode")) {
 		var cells []result.Point
 		for _, p := range v.phase("decode") {
@@ -160,7 +140,7 @@ func (v view) byContext(title string, y quantity) chart {
 			}
 		}
 		data, missing := v.data(x, y, cells)
-		c.Series = append(c.Series, series{Name: tokens(context), Data: data})
+		c.Series = append(c.Series, plot.Line{Name: figure.Tokens(context), Data: data})
 		c.Missing = append(c.Missing, missing...)
 	}
 	return c

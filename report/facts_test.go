@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"assay/probes"
+	"assay/report/machine"
 )
 
 // Every reason and every source of a SUT document stands in the list of facts.
 func TestFactsAreWhole(t *testing.T) {
 	for name, s := range map[string]probes.SUT{"gpu": gpuSUT(), "cpu": cpuSUT()} {
 		var all strings.Builder
-		for _, g := range factGroups(s) {
+		for _, g := range machine.Facts(s) {
 			for _, f := range g.Facts {
 				all.WriteString(f.Label + "|" + f.Value + "|" + f.Source + "|" + f.Reason + "\n")
 			}
@@ -51,8 +52,8 @@ func reasons(t *testing.T, s probes.SUT) []string {
 }
 
 func TestFactTexts(t *testing.T) {
-	facts := map[string]fact{}
-	for _, g := range factGroups(gpuSUT()) {
+	facts := map[string]machine.Fact{}
+	for _, g := range machine.Facts(gpuSUT()) {
 		for _, f := range g.Facts {
 			facts[g.Name+"/"+f.Label] = f
 		}
@@ -82,10 +83,12 @@ func TestDevicesThatDiffer(t *testing.T) {
 	s := gpuSUT()
 	s.Accelerators.Items[3].PowerCapW = probes.Known(650.0, "hwmon")
 	s.Accelerators.Items[5].PowerCapW = probes.Unknown[float64]("permission denied")
-	var cap line
-	for _, l := range acceleratorLines(s) {
-		if l.Label == "Power cap" {
-			cap = l
+	var cap machine.Line
+	for _, c := range machine.Summarise(s) {
+		for _, l := range c.Lines {
+			if l.Label == "Power cap" {
+				cap = l
+			}
 		}
 	}
 	if cap.Value != "6 × 750 W (default 750 W), 1 × 650 W (default 750 W)" || len(cap.Missing) != 1 {
@@ -96,7 +99,7 @@ func TestDevicesThatDiffer(t *testing.T) {
 // A hover text or a printed source is there for every value of the page's summary.
 func TestSummaryHasSources(t *testing.T) {
 	page := string(write(t, htmlFormat(), inputNamed(t, "sweep")))
-	for _, c := range summary(gpuSUT()) {
+	for _, c := range machine.Summarise(gpuSUT()) {
 		for _, l := range c.Lines {
 			if l.Hover() == "" {
 				t.Errorf("%s has neither source nor reason", l.Label)
@@ -110,37 +113,21 @@ func TestSummaryHasSources(t *testing.T) {
 
 func TestSUTText(t *testing.T) {
 	var b bytes.Buffer
-	SUTText(&b, gpuSUT())
+	machine.WriteText(&b, gpuSUT())
 	golden(t, "sut.txt", b.Bytes())
 	for _, line := range strings.Split(b.String(), "\n") {
-		if n := len([]rune(line)); n > wide {
+		if n := len([]rune(line)); n > machine.Width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	SUTText(&b, probes.SUT{})
+	machine.WriteText(&b, probes.SUT{})
 }
 
 func TestChecksText(t *testing.T) {
 	var b bytes.Buffer
-	ChecksText(&b, gpuChecks())
-	ChecksText(&b, nil)
+	machine.WriteChecks(&b, gpuChecks())
+	machine.WriteChecks(&b, nil)
 	golden(t, "checks.txt", b.Bytes())
-}
-
-func TestNumbers(t *testing.T) {
-	tests := []struct{ got, want string }{
-		{measure(5489.382), "5,489.4"}, {measure(9.254), "9.25"}, {measure(51.84), "51.8"}, {measure(0), "0"}, {measure(0.0421), "0.0421"}, {measure(-3.14159), "−3.14"}, {measure(1293983.3), "1,293,983.3"},
-		{grouped(1234567.891, 2), "1,234,567.89"}, {grouped(999, 0), "999"}, {grouped(-1000, 0), "−1,000"},
-		{size(0), "0 B"}, {size(1 << 30), "1 GiB"}, {size(2 << 40), "2 TiB"}, {memory(2015 << 30), "2,015 GiB"}, {capacity(1_600_321_314_816), "1.6 TB"}, {capacity(480_103_981_056), "480.1 GB"},
-		{span(41_000), "41 ms"}, {span(4_200_000), "4.20 s"}, {span(125_000_000), "2 min 5 s"}, {span(41_340_000_000), "11 h 29 min"},
-		{tokens(8192), "8K"}, {tokens(1019 * 1024), "1019K"}, {tokens(1000), "1,000"}, {plural(1, "point"), "1 point"}, {plural(1200, "point"), "1,200 points"},
-		{instant(epoch), "2026-10-27 14:02:00 UTC"}, {instant(0), none},
-	}
-	for _, test := range tests {
-		if test.got != test.want {
-			t.Errorf("got %q, want %q", test.got, test.want)
-		}
-	}
 }
 
 // A plan or identity of any shape makes a page, never a panic.

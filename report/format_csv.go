@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/report/figure"
+	"assay/report/machine"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -109,7 +111,7 @@ func optional(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return plain(*v)
+	return figure.Plain(*v)
 }
 
 // summaryColumns walks the summary's type, so that a new metric gets its columns without a change here.
@@ -121,7 +123,7 @@ func summaryColumns(prefix string, pop population, points []result.Point) []colu
 	var columns []column
 	t := reflect.TypeFor[metrics.Summary]()
 	for i := range t.NumField() {
-		id := jsonName(t.Field(i))
+		id := machine.FieldName(t.Field(i))
 		switch t.Field(i).Type {
 		case reflect.TypeFor[map[string]int]():
 			columns = append(columns, outcomeColumns(prefix, pop, points)...)
@@ -146,7 +148,7 @@ func distributionColumns(name string, pop population, field int) []column {
 	var columns []column
 	t := reflect.TypeFor[metrics.Distribution]()
 	for j := range t.NumField() {
-		member, unit := jsonName(t.Field(j)), "ms"
+		member, unit := machine.FieldName(t.Field(j)), "ms"
 		if member == "n" {
 			unit = ""
 		}
@@ -175,7 +177,7 @@ func fieldOf(pop population, i, j int) func(result.Point) string {
 		if v.CanInt() {
 			return strconv.FormatInt(v.Int(), 10)
 		}
-		return plain(v.Float())
+		return figure.Plain(v.Float())
 	}
 }
 
@@ -214,10 +216,10 @@ func clientColumns() []column {
 	return []column{
 		c("stamp_source", func(x metrics.Client) string { return x.StampSource }),
 		c("token_source", func(x metrics.Client) string { return x.TokenSource }),
-		c("lag.p50 [us]", func(x metrics.Client) string { return plain(x.LagUS.P50) }),
-		c("lag.p99 [us]", func(x metrics.Client) string { return plain(x.LagUS.P99) }),
-		c("lag.max [us]", func(x metrics.Client) string { return plain(x.LagUS.Max) }),
-		c("cpu [s]", func(x metrics.Client) string { return plain(x.CPUS) }),
+		c("lag.p50 [us]", func(x metrics.Client) string { return figure.Plain(x.LagUS.P50) }),
+		c("lag.p99 [us]", func(x metrics.Client) string { return figure.Plain(x.LagUS.P99) }),
+		c("lag.max [us]", func(x metrics.Client) string { return figure.Plain(x.LagUS.Max) }),
+		c("cpu [s]", func(x metrics.Client) string { return figure.Plain(x.CPUS) }),
 		c("rss [B]", func(x metrics.Client) string { return strconv.FormatInt(x.RSSBytes, 10) }),
 		c("events", func(x metrics.Client) string { return strconv.FormatInt(x.Events, 10) }),
 		c("shared_reads", func(x metrics.Client) string { return strconv.FormatInt(x.SharedReads, 10) }),

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"assay/report/figure"
 )
 
 //go:embed templates/*.html
@@ -18,7 +20,7 @@ func htmlFormat() Format {
 
 // writeHTML writes the whole page or nothing: a template error must not leave half a report behind.
 func writeHTML(w io.Writer, in Input) error {
-	t, err := template.New("page.html").Funcs(template.FuncMap{"size": size, "instant": instant, "words": stateText}).ParseFS(templates, "templates/*.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"size": figure.Size, "instant": figure.Instant, "words": stateText}).ParseFS(templates, "templates/*.html")
 	if err != nil {
 		return fmt.Errorf("read the report's templates: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"assay/report/machine"
 )
 
 // markdownFormat is for issues, wikis and pull requests.
@@ -73,9 +75,9 @@ func markdownProblems(w io.Writer, v view) {
 func markdownMachine(w io.Writer, v view) {
 	if v.sut != nil {
 		fmt.Fprint(w, "\n## System under test\n\n| | |\n|---|---|\n")
-		for _, c := range summary(*v.sut) {
+		for _, c := range machine.Summarise(*v.sut) {
 			for _, l := range c.Lines {
-				fmt.Fprintf(w, "| %s | %s |\n", quoted(l.Label), quoted(l.text()))
+				fmt.Fprintf(w, "| %s | %s |\n", quoted(l.Label), quoted(l.Text()))
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"assay/report/machine"
 )
 
 // textFormat is the report for a terminal or a mail.
@@ -45,13 +47,13 @@ func writeProblems(w io.Writer, v view) {
 		fmt.Fprintln(w, "\nREASONS")
 	}
 	for _, r := range found {
-		fmt.Fprint(w, fold("  "+r.sentence(), "    "))
+		fmt.Fprint(w, machine.Fold("  "+r.sentence(), "    "))
 	}
 	for _, d := range v.res.SUT.Drift {
-		fmt.Fprint(w, fold("  machine changed: "+d.Text+" ["+d.Code+"] "+d.Evidence, "    "))
+		fmt.Fprint(w, machine.Fold("  machine changed: "+d.Text+" ["+d.Code+"] "+d.Evidence, "    "))
 	}
 	for _, n := range v.res.Identity.Notes {
-		fmt.Fprint(w, fold("  note: "+n, "    "))
+		fmt.Fprint(w, machine.Fold("  note: "+n, "    "))
 	}
 }
 
@@ -67,15 +69,15 @@ func (f finding) sentence() string {
 func writeChapters(w io.Writer, in Input, v view) {
 	if len(in.Result.Checks) > 0 {
 		fmt.Fprintln(w, "\nCHECKS")
-		ChecksText(w, in.Result.Checks)
+		machine.WriteChecks(w, in.Result.Checks)
 	}
 	fmt.Fprintln(w, "\nIDENTITY")
 	for _, p := range v.identity() {
-		writeField(w, p.Name, strings.TrimSpace(p.Value+" "+parenthesised(p.Note)))
+		machine.WriteField(w, p.Name, strings.TrimSpace(p.Value+" "+parenthesised(p.Note)))
 	}
 	if v.sut != nil {
 		fmt.Fprint(w, "\nSYSTEM UNDER TEST\n")
-		SUTText(w, *v.sut)
+		machine.WriteText(w, *v.sut)
 	}
 	fmt.Fprintf(w, "\nCHECK IT\n  assay archive %s && assay verify %s.assay\n", in.Result.Run.ID, in.Result.Run.ID)
 }

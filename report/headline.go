@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"assay/report/figure"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -22,7 +23,7 @@ func (v view) kpis() []kpi {
 	}
 	var out []kpi
 	if tps, known := systemTPS(p); known {
-		out = append(out, kpi{measure(tps), "tok/s", "system throughput, at " + label(p), define("system_tps"), true})
+		out = append(out, kpi{figure.Measure(tps), "tok/s", "system throughput, at " + label(p), define("system_tps"), true})
 	}
 	if v.protocol == "matrix" {
 		out = append(out, v.matrixKPIs()...)
@@ -36,17 +37,17 @@ func pointKPIs(p result.Point) []kpi {
 	var out []kpi
 	m := p.Metrics
 	if m.TPSPerUser != nil {
-		out = append(out, kpi{measure(*m.TPSPerUser), "tok/s", "per user", define("tps_per_user"), false})
+		out = append(out, kpi{figure.Measure(*m.TPSPerUser), "tok/s", "per user", define("tps_per_user"), false})
 	} else if m.TPSPerUserTPOT != nil {
-		out = append(out, kpi{measure(*m.TPSPerUserTPOT), "tok/s", "per user (1000 / TPOT)", define("tps_per_user_tpot"), false})
+		out = append(out, kpi{figure.Measure(*m.TPSPerUserTPOT), "tok/s", "per user (1000 / TPOT)", define("tps_per_user_tpot"), false})
 	}
 	if m.TTFTMS != nil {
-		out = append(out, kpi{measure(m.TTFTMS.P90), "ms", "time to first token, P90", define("ttft_ms"), false})
+		out = append(out, kpi{figure.Measure(m.TTFTMS.P90), "ms", "time to first token, P90", define("ttft_ms"), false})
 	}
 	if m.TPSPerNode != nil {
-		out = append(out, kpi{measure(*m.TPSPerNode), "tok/s", "per decode node", define("tps_per_node"), false})
+		out = append(out, kpi{figure.Measure(*m.TPSPerNode), "tok/s", "per decode node", define("tps_per_node"), false})
 	} else if m.TPOTMS != nil {
-		out = append(out, kpi{measure(m.TPOTMS.P50), "ms", "time per output token, P50", define("tpot_ms"), false})
+		out = append(out, kpi{figure.Measure(m.TPOTMS.P50), "ms", "time per output token, P50", define("tpot_ms"), false})
 	}
 	return out
 }
@@ -55,10 +56,10 @@ func pointKPIs(p result.Point) []kpi {
 func (v view) matrixKPIs() []kpi {
 	var out []kpi
 	if p, x := highest(v.phase("decode"), func(m *metrics.Summary) *float64 { return m.TPSPerRequest }); x != nil {
-		out = append(out, kpi{measure(*x), "tok/s", "fastest request, at " + label(p), define("tps_per_request"), false})
+		out = append(out, kpi{figure.Measure(*x), "tok/s", "fastest request, at " + label(p), define("tps_per_request"), false})
 	}
 	if p, x := highest(v.phase("prefill"), func(m *metrics.Summary) *float64 { return m.PromptTPS }); x != nil {
-		out = append(out, kpi{measure(*x), "tok/s", "fastest prefill, at " + tokens(deref(p.Context)), define("prompt_tps"), false})
+		out = append(out, kpi{figure.Measure(*x), "tok/s", "fastest prefill, at " + figure.Tokens(deref(p.Context)), define("prompt_tps"), false})
 	}
 	longest := 0
 	for _, p := range v.phase("decode") {
@@ -67,7 +68,7 @@ func (v view) matrixKPIs() []kpi {
 		}
 	}
 	if longest > 0 {
-		out = append(out, kpi{tokens(longest), "tokens", "longest valid context", "the longest context of a decode cell whose state is valid", false})
+		out = append(out, kpi{figure.Tokens(longest), "tokens", "longest valid context", "the longest context of a decode cell whose state is valid", false})
 	}
 	return out
 }
@@ -94,14 +95,14 @@ func highest(points []result.Point, of func(*metrics.Summary) *float64) (at resu
 func (v view) powerKPIs(p result.Point) []kpi {
 	var out []kpi
 	if j := tokensPerJoule(p); j != nil {
-		out = append(out, kpi{measure(*j), "tok/J", "per joule of accelerator energy", "at " + label(p) + ": tokens inside the window / energy of all accelerators over the window", false})
+		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", "at " + label(p) + ": tokens inside the window / energy of all accelerators over the window", false})
 	}
 	if v.sut == nil {
 		return out
 	}
 	if w, ok := v.sut.Power.ProvisionedW.Get(); ok {
 		title := "source: " + v.sut.Power.ProvisionedW.Source
-		out = append(out, kpi{measure(w / 1000), "kW", "provisioned power", title, false})
+		out = append(out, kpi{figure.Measure(w / 1000), "kW", "provisioned power", title, false})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"assay/report/figure"
 	"assay/result"
 )
 
@@ -35,7 +36,7 @@ func (v view) heatOf() *heat {
 		if p.Concurrency != nil && !seen[*p.Concurrency] {
 			seen[*p.Concurrency] = true
 			columns = append(columns, *p.Concurrency)
-			h.Columns = append(h.Columns, whole(float64(*p.Concurrency)))
+			h.Columns = append(h.Columns, figure.Whole(float64(*p.Concurrency)))
 		}
 		if tps, ok := systemTPS(p); ok {
 			most = max(most, tps)
@@ -49,9 +50,9 @@ func (v view) heatOf() *heat {
 }
 
 func heatRowOf(cells []result.Point, context int, columns []int, most float64) heatRow {
-	row := heatRow{Context: tokens(context)}
+	row := heatRow{Context: figure.Tokens(context)}
 	for _, c := range columns {
-		cell := heatCell{State: none, Class: "void"}
+		cell := heatCell{State: figure.None, Class: "void"}
 		for _, p := range cells {
 			if p.Context != nil && p.Concurrency != nil && *p.Context == context && *p.Concurrency == c {
 				cell = heatCellOf(p, most)
@@ -68,16 +69,16 @@ func heatCellOf(p result.Point, most float64) heatCell {
 		c.Title += "; " + r.Text
 	}
 	if p.State != result.PointValid {
-		c.State = capital(stateText(string(p.State)))
+		c.State = figure.Capital(stateText(string(p.State)))
 	}
 	tps, ok := systemTPS(p)
 	if !ok {
 		c.Class = "void"
 		return c
 	}
-	c.Value = measure(tps)
+	c.Value = figure.Measure(tps)
 	if p.Metrics.TTFTMS != nil {
-		c.Detail = measure(p.Metrics.TTFTMS.P50) + " ms TTFT"
+		c.Detail = figure.Measure(p.Metrics.TTFTMS.P50) + " ms TTFT"
 	}
 	c.Class = fmt.Sprintf("h%d", int(9*tps/max(most, 1e-9)))
 	return c
@@ -95,7 +96,7 @@ func (v view) measurementRows() []row {
 	named := func(name, id string) row {
 		r, ok := byID[id]
 		if !ok {
-			return row{Label: name, Metric: id, Cell: func(result.Point) cell { return cell{Text: none} }}
+			return row{Label: name, Metric: id, Cell: func(result.Point) cell { return cell{Text: figure.None} }}
 		}
 		r.Label = name
 		return r
@@ -103,9 +104,9 @@ func (v view) measurementRows() []row {
 	return []row{
 		{Label: "Phase", Cell: func(p result.Point) cell { return cell{Text: p.Phase} }},
 		{Label: "Context", Cell: func(p result.Point) cell {
-			return number(intValue(p.Context), func(f float64) string { return tokens(int(f)) })
+			return number(intValue(p.Context), func(f float64) string { return figure.Tokens(int(f)) })
 		}},
-		{Label: "Requests at once", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), whole) }},
+		{Label: "Requests at once", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), figure.Whole) }},
 		{Label: "State", Cell: func(p result.Point) cell { return stateCell(p.State) }},
 		{Label: "Total tok/s", Metric: "system_tps", Cell: totalCell},
 		named("Per request tok/s", "tps_per_request"),
@@ -118,7 +119,7 @@ func (v view) measurementRows() []row {
 // totalCell is prompt tokens/s of a prefill point and System TPS of any other.
 func totalCell(p result.Point) cell {
 	if p.Phase == "prefill" && p.Metrics != nil {
-		return number(p.Metrics.PromptTPS, measure)
+		return number(p.Metrics.PromptTPS, figure.Measure)
 	}
 	return systemCell(p)
 }
@@ -126,19 +127,19 @@ func totalCell(p result.Point) cell {
 func systemCell(p result.Point) cell {
 	tps, ok := systemTPS(p)
 	if !ok {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
-	return cell{Text: measure(tps)}
+	return cell{Text: figure.Measure(tps)}
 }
 
 func medianCell(p result.Point, id string) cell {
 	if p.Metrics == nil {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
 	for _, b := range blocks() {
 		if d := b.Of(p.Metrics); b.ID == id && d != nil {
-			return cell{Text: measure(d.P50)}
+			return cell{Text: figure.Measure(d.P50)}
 		}
 	}
-	return cell{Text: none}
+	return cell{Text: figure.None}
 }

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"assay/report/figure"
+	"assay/report/machine"
 	"assay/result"
 )
 
@@ -30,7 +33,7 @@ func (v view) identity() []pair {
 		pair{"Salt", v.plan.Workload.Salt, ""},
 		pair{"Client", strings.TrimSpace(id.Client.Kind + " " + id.Client.Version), ""},
 		pair{"Plan SHA-256", r.PlanSHA256, "of the canonical form"},
-		pair{"Program", fmt.Sprintf("assay %s, commit %s, %s", orElse(r.Program.Version, none), orElse(r.Program.Commit, none), orElse(r.Program.Go, none)), ""},
+		pair{"Program", fmt.Sprintf("assay %s, commit %s, %s", cmp.Or(r.Program.Version, figure.None), cmp.Or(r.Program.Commit, figure.None), cmp.Or(r.Program.Go, figure.None)), ""},
 		pair{"Run", r.ID, r.Name},
 	)
 	return filled(out)
@@ -39,18 +42,18 @@ func (v view) identity() []pair {
 func (v view) serverPairs() []pair {
 	s := v.server
 	out := []pair{
-		{"Server", v.engine(), orElse(s.Runtime, v.plan.Server.Runtime)},
-		{"Image", orElse(s.Image, v.plan.Server.Image), ""},
+		{"Server", v.engine(), cmp.Or(s.Runtime, v.plan.Server.Runtime)},
+		{"Image", cmp.Or(s.Image, v.plan.Server.Image), ""},
 		{"Image id", s.ImageID, ""},
 		{"Program SHA-256", s.BinarySHA256, "of the server's program file"},
 		{"Endpoint", v.plan.Server.URL, "already running; not started by this run"},
 		{"Command line", strings.Join(s.Argv, " "), ""},
 	}
 	if s.MaxModelLen > 0 {
-		out = append(out, pair{"Longest sequence", whole(float64(s.MaxModelLen)) + " tokens", "as the server says"})
+		out = append(out, pair{"Longest sequence", figure.Whole(float64(s.MaxModelLen)) + " tokens", "as the server says"})
 	}
 	if s.KVTokens > 0 {
-		out = append(out, pair{"KV cache", whole(float64(s.KVTokens)) + " tokens", "as the server says"})
+		out = append(out, pair{"KV cache", figure.Whole(float64(s.KVTokens)) + " tokens", "as the server says"})
 	}
 	return out
 }
@@ -60,7 +63,7 @@ func (s started) what() string {
 	if s.Image != "" {
 		return s.Image
 	}
-	return orElse(strings.Join(s.Argv, " "), s.Name)
+	return cmp.Or(strings.Join(s.Argv, " "), s.Name)
 }
 
 func modelPairs(m result.ModelIdentity) []pair {
@@ -100,14 +103,14 @@ func filled(pairs []pair) []pair {
 }
 
 // tested is what ran on the machine: the part of a published SUT summary that no probe of the host can know.
-func (v view) tested() []line {
+func (v view) tested() []machine.Line {
 	s, most := v.server, 0
 	for _, p := range v.res.Points {
 		if p.Concurrency != nil {
 			most = max(most, *p.Concurrency)
 		}
 	}
-	l := []line{
+	l := []machine.Line{
 		{Label: "Framework", Value: v.engine(), Source: "the server's version endpoint"},
 		{Label: "Container image", Value: s.Image, Source: "container runtime"},
 		{Label: "Server program", Value: strings.Join(s.Argv, " "), Source: "started by this run"},
@@ -116,9 +119,9 @@ func (v view) tested() []line {
 		{Label: "Nodes", Value: "1", Source: "one node per run"},
 	}
 	if most > 0 {
-		l = append(l, line{Label: "Highest concurrency", Value: whole(float64(most)), Source: "plan"})
+		l = append(l, machine.Line{Label: "Highest concurrency", Value: figure.Whole(float64(most)), Source: "plan"})
 	}
-	var out []line
+	var out []machine.Line
 	for _, x := range l {
 		if x.Value != "" {
 			out = append(out, x)
@@ -134,6 +137,9 @@ type stage struct {
 	Error                   string
 }
 
+// permille is a length of time on a lane of 1000 units.
+func permille(us int64, total float64) string { return fmt.Sprintf("%.1f", 1000*float64(us)/total) }
+
 // timeline is the run's phases as they happened.
 func (v view) timeline() []stage {
 	r := v.res.Run
@@ -145,11 +151,11 @@ func (v view) timeline() []stage {
 	var out []stage
 	for _, p := range r.Phases {
 		end := max(p.EndedUS, p.StartedUS)
-		s := stage{Name: p.Name, Point: p.Point, At: "+" + span(max(p.StartedUS-first, 0)), Length: span(end - p.StartedUS)}
+		s := stage{Name: p.Name, Point: p.Point, At: "+" + figure.Span(max(p.StartedUS-first, 0)), Length: figure.Span(end - p.StartedUS)}
 		if p.EndedUS == 0 {
 			s.Length = "not ended"
 		}
-		s.X, s.Width = px(1000*float64(p.StartedUS-first)/total), px(max(1000*float64(end-p.StartedUS)/total, 3))
+		s.X, s.Width = permille(p.StartedUS-first, total), permille(max(end-p.StartedUS, int64(total/400)), total)
 		if p.Error != nil {
 			s.Error = p.Error.Error()
 		}

@@ -3,13 +3,15 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"slices"
 	"strings"
 
 	"assay/fault"
 	"assay/probes"
+	"assay/report/figure"
+	"assay/report/machine"
+	"assay/report/plot"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -26,16 +28,16 @@ type page struct {
 	Reasons              []finding
 	Headline             []kpi
 	Heat                 *heat
-	Plots                []plot
+	Plots                []plot.Plot
 	Measurements         *grid
 	Data, Drain          *grid
 	Outcomes, Client     *grid
 	Telemetry            *grid
-	Panels               []plot
-	Tested               []line
-	SUT                  []chapter
-	Facts                []group
-	Missing              []group
+	Panels               []plot.Plot
+	Tested               []machine.Line
+	SUT                  []machine.Chapter
+	Facts                []machine.Group
+	Missing              []machine.Group
 	Known, Unknown, NA   int
 	Before, After        string
 	Drift                []result.Reason
@@ -76,13 +78,13 @@ func newPage(in Input) page {
 	p := page{
 		CSS: template.CSS(stylesheet), Title: v.title(), Subtitle: v.subtitle(), Statement: v.statement(),
 		Run: v.res.Run, Error: v.res.Run.Error, Notes: v.res.Identity.Notes, Reasons: v.findings(), Headline: v.kpis(), HasPoints: len(v.res.Points) > 0,
-		Tested: v.tested(), Drift: v.res.SUT.Drift, Checks: sortedChecks(v.res.Checks), CheckCounts: checkCounts(v.res.Checks),
+		Tested: v.tested(), Drift: v.res.SUT.Drift, Checks: machine.SortedChecks(v.res.Checks), CheckCounts: machine.CheckCounts(v.res.Checks),
 		Identity: v.identity(), Timeline: v.timeline(), Definitions: metrics.Table(), Artifacts: v.res.Artifacts,
 		Plan: indent(v.res.Plan), Archive: v.res.Run.ID + ".assay",
 	}
 	p.Verdict, p.Class = v.verdict()
 	p.points(v)
-	p.Panels = v.panels(in.Telemetry)
+	p.Panels = plot.Panels(in.Telemetry, v.windows())
 	p.machine(v)
 	return p
 }
@@ -91,7 +93,7 @@ func newPage(in Input) page {
 func (p *page) points(v view) {
 	for _, c := range v.charts() {
 		if len(v.res.Points) > 0 {
-			p.Plots = append(p.Plots, c.draw())
+			p.Plots = append(p.Plots, c.Draw())
 		}
 	}
 	p.Data = v.grid(v.runRows(), true)
@@ -104,7 +106,7 @@ func (p *page) points(v view) {
 	p.Outcomes, p.Client, p.Telemetry = v.table(v.outcomeRows()), v.table(v.clientRows()), v.table(v.telemetryRows())
 	for _, x := range v.res.Points {
 		if x.Recording != nil {
-			p.Recordings = append(p.Recordings, pair{x.Recording.Path, x.Recording.SHA256, plural(x.Recording.Requests, "request") + ", " + whole(float64(x.Recording.Events)) + " token events"})
+			p.Recordings = append(p.Recordings, pair{x.Recording.Path, x.Recording.SHA256, figure.Plural(x.Recording.Requests, "request") + ", " + figure.Whole(float64(x.Recording.Events)) + " token events"})
 		}
 	}
 }
@@ -114,19 +116,19 @@ func (p *page) machine(v view) {
 	if v.sut == nil {
 		return
 	}
-	p.SUT, p.Facts = summary(*v.sut), factGroups(*v.sut)
-	p.Known, p.Unknown, p.NA = tally(p.Facts)
+	p.SUT, p.Facts = machine.Summarise(*v.sut), machine.Facts(*v.sut)
+	p.Known, p.Unknown, p.NA = machine.Tally(p.Facts)
 	for _, g := range p.Facts {
-		lost := slices.DeleteFunc(slices.Clone(g.Facts), func(f fact) bool { return f.State != "unknown" })
+		lost := slices.DeleteFunc(slices.Clone(g.Facts), func(f machine.Fact) bool { return f.State != "unknown" })
 		if len(lost) > 0 {
-			p.Missing = append(p.Missing, group{g.Name, lost})
+			p.Missing = append(p.Missing, machine.Group{Name: g.Name, Facts: lost})
 		}
 	}
 	if s := v.res.SUT.Before; s != nil {
-		p.Before = instant(s.ProbedAtUS)
+		p.Before = figure.Instant(s.ProbedAtUS)
 	}
 	if s := v.res.SUT.After; s != nil {
-		p.After = instant(s.ProbedAtUS)
+		p.After = figure.Instant(s.ProbedAtUS)
 	}
 }
 
@@ -180,7 +182,7 @@ func bodyCell(r row, p result.Point, best bool) cell {
 		return cell{}
 	}
 	c := r.Cell(p)
-	if best && r.Metric == "system_tps" && c.Text != none {
+	if best && r.Metric == "system_tps" && c.Text != figure.None {
 		c.Class = "best"
 	}
 	return c
@@ -209,36 +211,6 @@ func (v view) transposed(rows []row) *grid {
 		g.Rows = append(g.Rows, out)
 	}
 	return g
-}
-
-// sortedChecks puts what needs attention first.
-func sortedChecks(checks []probes.Check) []probes.Check {
-	out := slices.Clone(checks)
-	slices.SortStableFunc(out, func(a, b probes.Check) int { return checkRank(a.State) - checkRank(b.State) })
-	return out
-}
-
-func checkRank(s probes.CheckState) int {
-	return slices.Index([]probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK}, s)
-}
-
-// checkCounts says "1 fail, 2 warn, 9 ok".
-func checkCounts(checks []probes.Check) string {
-	counts := map[probes.CheckState]int{}
-	for _, c := range checks {
-		counts[c.State]++
-	}
-	s := ""
-	for _, state := range []probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK} {
-		if counts[state] == 0 {
-			continue
-		}
-		if s != "" {
-			s += ", "
-		}
-		s += fmt.Sprintf("%d %s", counts[state], state)
-	}
-	return s
 }
 
 func indent(raw json.RawMessage) string {

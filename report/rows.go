@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/report/figure"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -45,7 +46,7 @@ func (v view) drainRows() []row {
 // shown leaves out the optional rows that no point of this run has a value for, and headings left without rows.
 func (v view) shown(rows []row) []row {
 	kept := slices.DeleteFunc(rows, func(r row) bool {
-		return r.Class == "optional" && !slices.ContainsFunc(v.res.Points, func(p result.Point) bool { return r.Cell(p).Text != none })
+		return r.Class == "optional" && !slices.ContainsFunc(v.res.Points, func(p result.Point) bool { return r.Cell(p).Text != figure.None })
 	})
 	var out []row
 	for i, r := range kept {
@@ -60,17 +61,17 @@ func (v view) shown(rows []row) []row {
 func (v view) settingRows() []row {
 	return []row{
 		{Label: "Run date", Cell: v.pointDate},
-		{Label: "Concurrency", Class: "key", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), whole) }},
-		{Label: "Rate, requests/s", Class: "optional", Cell: func(p result.Point) cell { return number(p.Rate, plain) }},
-		{Label: "Context, tokens", Class: "optional", Cell: func(p result.Point) cell { return number(intValue(p.Context), whole) }},
+		{Label: "Concurrency", Class: "key", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), figure.Whole) }},
+		{Label: "Rate, requests/s", Class: "optional", Cell: func(p result.Point) cell { return number(p.Rate, figure.Plain) }},
+		{Label: "Context, tokens", Class: "optional", Cell: func(p result.Point) cell { return number(intValue(p.Context), figure.Whole) }},
 	}
 }
 
 func (v view) pointDate(p result.Point) cell {
 	if p.Window == nil {
-		return cell{Text: day(v.res.Run.StartedUS)}
+		return cell{Text: figure.Day(v.res.Run.StartedUS)}
 	}
-	return cell{Text: day(p.Window.StartedUS), Title: "window opened " + instant(p.Window.StartedUS)}
+	return cell{Text: figure.Day(p.Window.StartedUS), Title: "window opened " + figure.Instant(p.Window.StartedUS)}
 }
 
 // describeRows say what ran and how it ended.
@@ -78,20 +79,20 @@ func (v view) describeRows() []row {
 	program := v.res.Run.Program
 	same := func(text, title string) func(result.Point) cell {
 		if text == "" {
-			text = none
+			text = figure.None
 		}
 		return func(result.Point) cell { return cell{Text: text, Title: title} }
 	}
 	return []row{
 		{Label: "Configuration summary", Cell: v.configuration},
 		{Label: "Config type", Cell: same(v.configType())},
-		{Label: "Config region", Cell: same(none, "regions are assigned when a curve is submitted")},
-		{Label: "Target QPS", Cell: func(p result.Point) cell { return number(p.Rate, plain) }},
+		{Label: "Config region", Cell: same(figure.None, "regions are assigned when a curve is submitted")},
+		{Label: "Target QPS", Cell: func(p result.Point) cell { return number(p.Rate, figure.Plain) }},
 		{Label: "Router", Class: "optional", Cell: func(p result.Point) cell { return text(strings.TrimPrefix(p.Router, "none")) }},
 		{Label: "Result state", Cell: func(p result.Point) cell { return stateCell(p.State) }},
 		{Label: "Reasons", Class: "optional", Cell: reasonsCell},
-		{Label: "Measured accuracy score", Cell: same(none, "this protocol measures speed; accuracy is measured apart")},
-		{Label: "Benchmark version", Cell: same(short(program.Commit, 12), "commit of assay "+program.Commit)},
+		{Label: "Measured accuracy score", Cell: same(figure.None, "this protocol measures speed; accuracy is measured apart")},
+		{Label: "Benchmark version", Cell: same(figure.Short(program.Commit, 12), "commit of assay "+program.Commit)},
 		{Label: "Result version", Cell: same(program.Version, v.res.Schema)},
 		{Label: "Recording, SHA-256", Cell: recordingCell},
 	}
@@ -106,7 +107,7 @@ func (v view) configType() (string, string) {
 	case "matrix":
 		return "matrix", "cold-cache prefill, then sustained decode"
 	}
-	return none, ""
+	return figure.None, ""
 }
 
 func (v view) configuration(p result.Point) cell {
@@ -115,16 +116,16 @@ func (v view) configuration(p result.Point) cell {
 
 func recordingCell(p result.Point) cell {
 	if p.Recording == nil {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
-	return cell{Text: short(p.Recording.SHA256, 12), Title: p.Recording.Path + " " + p.Recording.SHA256, Class: "mono"}
+	return cell{Text: figure.Short(p.Recording.SHA256, 12), Title: p.Recording.Path + " " + p.Recording.SHA256, Class: "mono"}
 }
 
 func stateCell(s result.PointState) cell { return cell{Text: stateText(string(s)), Class: string(s)} }
 
 func reasonsCell(p result.Point) cell {
 	if len(p.Reasons) == 0 {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
 	var texts, evidence []string
 	for _, r := range p.Reasons {
@@ -139,11 +140,11 @@ func headlineRows(pop population) []row {
 		return metricRow(pop, label, id, class, get, form)
 	}
 	return []row{
-		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, measure),
-		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, measure),
-		m("Prompt tokens/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, measure),
-		m("TTFT P90, ms", "ttft_ms", "key", func(s *metrics.Summary) *float64 { return p90(s.TTFTMS) }, measure),
-		m("Utilization, %", "utilization", "", func(s *metrics.Summary) *float64 { return s.Utilization }, tenth),
+		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Measure),
+		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, figure.Measure),
+		m("Prompt tokens/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
+		m("TTFT P90, ms", "ttft_ms", "key", func(s *metrics.Summary) *float64 { return p90(s.TTFTMS) }, figure.Measure),
+		m("Utilization, %", "utilization", "", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
 	}
 }
 
@@ -160,23 +161,23 @@ func volumeRows(pop population) []row {
 	}
 	return []row{
 		{Label: "Throughput and volume", Class: "group"},
-		m("QPS, 1/s", "qps", "", func(s *metrics.Summary) *float64 { return s.QPS }, myriad),
-		m("Total output tokens", "output_tokens", "", func(s *metrics.Summary) *float64 { return long(s.OutputTokens) }, whole),
-		m("Average output tokens", "avg_output_tokens", "", func(s *metrics.Summary) *float64 { return s.AvgOutputTokens }, hundred),
-		m("Total input tokens", "input_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.InputTokens) }, whole),
-		m("Cached input tokens", "cached_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.CachedTokens) }, whole),
-		m("Prefix hit rate, %", "prefix_hit_rate", "optional", func(s *metrics.Summary) *float64 { return s.PrefixHitRate }, tenth),
-		m("Run duration, s", "duration_s", "", func(s *metrics.Summary) *float64 { return &s.DurationS }, hundred),
-		m("Total queries", "requests_completed", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, whole),
-		m("Total queries issued", "requests_issued", "", func(s *metrics.Summary) *float64 { return count(s.RequestsIssued) }, whole),
-		m("Total queries failed", "requests_failed", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, whole),
-		m("Queries cut off at drain", "censored", "", func(s *metrics.Summary) *float64 { return count(s.Censored) }, whole),
-		m("Completed output tokens/s", "system_tps_completed", "optional", func(s *metrics.Summary) *float64 { return s.SystemTPSCompleted }, measure),
-		m("Input + output tokens/s", "total_tps", "optional", func(s *metrics.Summary) *float64 { return s.TotalTPS }, measure),
-		m("Tokens/s per user, 1000 / TPOT", "tps_per_user_tpot", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerUserTPOT }, measure),
-		m("Tokens/s per request", "tps_per_request", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerRequest }, measure),
-		m("Tokens/s per decode node", "tps_per_node", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerNode }, measure),
-		m("Requests in flight, mean", "active_mean", "optional", func(s *metrics.Summary) *float64 { return s.ActiveMean }, measure),
+		m("QPS, 1/s", "qps", "", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Myriad),
+		m("Total output tokens", "output_tokens", "", func(s *metrics.Summary) *float64 { return long(s.OutputTokens) }, figure.Whole),
+		m("Average output tokens", "avg_output_tokens", "", func(s *metrics.Summary) *float64 { return s.AvgOutputTokens }, figure.Hundred),
+		m("Total input tokens", "input_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.InputTokens) }, figure.Whole),
+		m("Cached input tokens", "cached_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.CachedTokens) }, figure.Whole),
+		m("Prefix hit rate, %", "prefix_hit_rate", "optional", func(s *metrics.Summary) *float64 { return s.PrefixHitRate }, figure.Tenth),
+		m("Run duration, s", "duration_s", "", func(s *metrics.Summary) *float64 { return &s.DurationS }, figure.Hundred),
+		m("Total queries", "requests_completed", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
+		m("Total queries issued", "requests_issued", "", func(s *metrics.Summary) *float64 { return count(s.RequestsIssued) }, figure.Whole),
+		m("Total queries failed", "requests_failed", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, figure.Whole),
+		m("Queries cut off at drain", "censored", "", func(s *metrics.Summary) *float64 { return count(s.Censored) }, figure.Whole),
+		m("Completed output tokens/s", "system_tps_completed", "optional", func(s *metrics.Summary) *float64 { return s.SystemTPSCompleted }, figure.Measure),
+		m("Input + output tokens/s", "total_tps", "optional", func(s *metrics.Summary) *float64 { return s.TotalTPS }, figure.Measure),
+		m("Tokens/s per user, 1000 / TPOT", "tps_per_user_tpot", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerUserTPOT }, figure.Measure),
+		m("Tokens/s per request", "tps_per_request", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerRequest }, figure.Measure),
+		m("Tokens/s per decode node", "tps_per_node", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerNode }, figure.Measure),
+		m("Requests in flight, mean", "active_mean", "optional", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
 	}
 }
 
@@ -227,7 +228,7 @@ func latencyRows(pop population) []row {
 			class = ""
 		}
 		for _, st := range statistics() {
-			rows = append(rows, metricRow(pop, st.Name, "", class, func(s *metrics.Summary) *float64 { return statOf(b.Of(s), st) }, measure))
+			rows = append(rows, metricRow(pop, st.Name, "", class, func(s *metrics.Summary) *float64 { return statOf(b.Of(s), st) }, figure.Measure))
 		}
 	}
 	return rows
@@ -245,7 +246,7 @@ func metricRow(pop population, label, id, class string, get func(*metrics.Summar
 	return row{Label: label, Metric: id, Class: class, Cell: func(p result.Point) cell {
 		s := pop(p)
 		if s == nil {
-			return cell{Text: none}
+			return cell{Text: figure.None}
 		}
 		return number(get(s), form)
 	}}
@@ -253,14 +254,14 @@ func metricRow(pop population, label, id, class string, get func(*metrics.Summar
 
 func number(v *float64, form func(float64) string) cell {
 	if v == nil {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
 	return cell{Text: form(*v)}
 }
 
 func text(s string) cell {
 	if s == "" {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
 	return cell{Text: s}
 }
@@ -322,10 +323,10 @@ func outcomeOrder(seen map[string]bool) []string {
 
 func outcomeCell(p result.Point, name string) cell {
 	if p.Metrics == nil {
-		return cell{Text: none}
+		return cell{Text: figure.None}
 	}
 	n := p.Metrics.Outcomes[name]
-	c := cell{Text: whole(float64(n))}
+	c := cell{Text: figure.Whole(float64(n))}
 	if n > 0 && name != "ok" {
 		c.Class = "fail"
 		c.Title = fmt.Sprintf("%.2f %% of %d issued", 100*float64(n)/float64(max(p.Metrics.RequestsIssued, 1)), p.Metrics.RequestsIssued)
@@ -338,30 +339,30 @@ func (v view) clientRows() []row {
 	m := func(label string, get func(c metrics.Client) string) row {
 		return row{Label: label, Cell: func(p result.Point) cell {
 			if p.Client == nil {
-				return cell{Text: none}
+				return cell{Text: figure.None}
 			}
 			return text(get(*p.Client))
 		}}
 	}
 	return []row{
-		m("Lag P50, µs", func(c metrics.Client) string { return measure(c.LagUS.P50) }),
-		m("Lag P99, µs", func(c metrics.Client) string { return measure(c.LagUS.P99) }),
-		m("Lag maximum, µs", func(c metrics.Client) string { return measure(c.LagUS.Max) }),
+		m("Lag P50, µs", func(c metrics.Client) string { return figure.Measure(c.LagUS.P50) }),
+		m("Lag P99, µs", func(c metrics.Client) string { return figure.Measure(c.LagUS.P99) }),
+		m("Lag maximum, µs", func(c metrics.Client) string { return figure.Measure(c.LagUS.Max) }),
 		m("Receive stamps from", func(c metrics.Client) string { return c.StampSource }),
 		m("Token counts from", func(c metrics.Client) string { return c.TokenSource }),
-		m("Token events", func(c metrics.Client) string { return whole(float64(c.Events)) }),
+		m("Token events", func(c metrics.Client) string { return figure.Whole(float64(c.Events)) }),
 		m("Events in a shared read, %", sharedReads),
-		m("CPU time, s", func(c metrics.Client) string { return measure(c.CPUS) }),
-		m("Memory (RSS)", func(c metrics.Client) string { return size(c.RSSBytes) }),
-		m("Retries", func(c metrics.Client) string { return whole(float64(c.Retries)) }),
-		m("Clock steps", func(c metrics.Client) string { return whole(float64(c.ClockSteps)) }),
-		m("Garbage collector pauses, µs", func(c metrics.Client) string { return measure(c.GCPauseUS) }),
+		m("CPU time, s", func(c metrics.Client) string { return figure.Measure(c.CPUS) }),
+		m("Memory (RSS)", func(c metrics.Client) string { return figure.Size(c.RSSBytes) }),
+		m("Retries", func(c metrics.Client) string { return figure.Whole(float64(c.Retries)) }),
+		m("Clock steps", func(c metrics.Client) string { return figure.Whole(float64(c.ClockSteps)) }),
+		m("Garbage collector pauses, µs", func(c metrics.Client) string { return figure.Measure(c.GCPauseUS) }),
 	}
 }
 
 func sharedReads(c metrics.Client) string {
 	if c.Events == 0 {
-		return none
+		return figure.None
 	}
-	return hundred(100 * float64(c.SharedReads) / float64(c.Events))
+	return figure.Hundred(100 * float64(c.SharedReads) / float64(c.Events))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"assay/report/figure"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -26,7 +27,7 @@ func (v view) tableRows() []row {
 		return metricRow(inWindow, head, id, class, get, form)
 	}
 	stat := func(head string, of func(*metrics.Summary) *metrics.Distribution, pick func(metrics.Distribution) float64) row {
-		return m(head, "", "optional", func(s *metrics.Summary) *float64 { return statOf(of(s), statistic{Of: pick}) }, measure)
+		return m(head, "", "optional", func(s *metrics.Summary) *float64 { return statOf(of(s), statistic{Of: pick}) }, figure.Measure)
 	}
 	ttft := func(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }
 	tpot := func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }
@@ -34,15 +35,15 @@ func (v view) tableRows() []row {
 	high := func(d metrics.Distribution) float64 { return d.P90 }
 	p99 := func(d metrics.Distribution) float64 { return d.P99 }
 	return v.shown([]row{
-		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, measure),
+		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
 		{Label: "tok/s", Metric: "system_tps", Cell: systemCell},
-		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(perUser(p), measure) }},
+		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(perUser(p), figure.Measure) }},
 		stat("TTFT p50 ms", ttft, p50), stat("p90", ttft, high), stat("p99", ttft, p99),
 		stat("TPOT p50 ms", tpot, p50), stat("p90", tpot, high),
-		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, measure),
-		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, whole),
-		m("failed", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, whole),
-		m("util %", "utilization", "optional", func(s *metrics.Summary) *float64 { return s.Utilization }, tenth),
+		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Measure),
+		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
+		m("failed", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, figure.Whole),
+		m("util %", "utilization", "optional", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
 		{Label: "state", Cell: func(p result.Point) cell { return stateCell(p.State) }},
 	})
 }

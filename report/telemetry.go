@@ -1,302 +1,41 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 
-	"assay/probes"
+	"assay/report/figure"
+	"assay/report/plot"
 	"assay/result"
 )
 
-// columns is how many columns a telemetry plot has at most: each keeps minimum, mean and maximum of its samples.
-const columns = 400
-
-// gauge is one quantity over time, over all devices that have it: "gpu.power_w" for gpu0.power_w … gpu7.power_w.
-type gauge struct {
-	Key     string
-	devices map[string]bool
-	bins    [columns]bin
-	all     bin
-}
-
-// bin is what fell into a column.
-type bin struct {
-	n             int
-	min, max, sum float64
-}
-
-func (b *bin) add(v float64) {
-	if b.n == 0 {
-		b.min, b.max = v, v
-	}
-	b.min, b.max = min(b.min, v), max(b.max, v)
-	b.sum += v
-	b.n++
-}
-
-func (b bin) mean() float64 { return b.sum / float64(b.n) }
-
-// clock is the time range that telemetry is drawn over, UTC microseconds.
-type clock struct{ from, to int64 }
-
-// clockOf spans the points' windows with a little room on both sides.
-func clockOf(points []result.Point) (clock, bool) {
-	c := clock{from: math.MaxInt64}
-	for _, p := range points {
-		if p.Window != nil {
-			c.from, c.to = min(c.from, p.Window.StartedUS), max(c.to, p.Window.EndedUS)
-		}
-	}
-	if c.to <= c.from {
-		return clock{}, false
-	}
-	room := max((c.to-c.from)/50, 1)
-	return clock{c.from - room, c.to + room}, true
-}
-
-// at gives the place of an instant between 0 and 1.
-func (c clock) at(us int64) float64 { return float64(us-c.from) / float64(c.to-c.from) }
-
-// gauges reads the samples once and folds them into columns.
-func gauges(samples func(func(probes.Sample) bool), c clock) []*gauge {
-	found, bySeries := map[string]*gauge{}, map[string]*gauge{}
-	for s := range samples {
-		t := c.at(s.AtUS)
-		if t < 0 || t >= 1 || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
-			continue
-		}
-		g := bySeries[s.Series]
-		if g == nil {
-			g = gaugeOf(found, s.Series)
-			bySeries[s.Series] = g
-		}
-		g.bins[int(t*columns)].add(s.Value)
-		g.all.add(s.Value)
-	}
-	return ordered(found)
-}
-
-// gaugeOf finds the gauge of a series, or begins it, and counts the series as a device.
-func gaugeOf(found map[string]*gauge, series string) *gauge {
-	key, device := seriesKey(series)
-	g := found[key]
-	if g == nil {
-		g = &gauge{Key: key, devices: map[string]bool{}}
-		found[key] = g
-	}
-	g.devices[device] = true
-	return g
-}
-
-// ordered puts accelerators first, power before all, then engine, host, client.
-func ordered(found map[string]*gauge) []*gauge {
-	var out []*gauge
-	for _, g := range found {
-		out = append(out, g)
-	}
-	slices.SortFunc(out, func(a, b *gauge) int {
-		return cmp.Or(cmp.Compare(seriesRank(a.Key), seriesRank(b.Key)), cmp.Compare(a.Key, b.Key))
-	})
-	return out
-}
-
-func seriesRank(key string) int {
-	kinds := []string{"gpu", "node", "system", "engine", "host", "server", "client"}
-	kind, rest, _ := strings.Cut(key, ".")
-	i := slices.Index(kinds, kind)
-	if i < 0 {
-		i = len(kinds)
-	}
-	if strings.HasSuffix(rest, "power_w") {
-		return 2 * i
-	}
-	return 2*i + 1
-}
-
-// seriesKey takes the device number out of a series name: "gpu3.power_w" → "gpu.power_w", "gpu3".
-func seriesKey(name string) (key, device string) {
-	head, tail, _ := strings.Cut(name, ".")
-	kind := strings.TrimRight(head, "0123456789")
-	if kind == "" {
-		return name, head
-	}
-	return kind + "." + tail, head
-}
-
-// seriesTitle names a series with its unit: "GPU power, W".
-func seriesTitle(key string) string {
-	units := []struct{ suffix, unit string }{
-		{"_w", "W"}, {"_c", "°C"}, {"_mhz", "MHz"}, {"_pct", "%"}, {"_bytes_per_s", "MiB/s"}, {"_bytes", "GiB"}, {"_j", "J"}, {"_rpm", "rpm"}, {"_mbps", "MB/s"},
-		{"_tps", "tok/s"}, {"_per_s", "1/s"}, {"_ms", "ms"}, {"_s", "s"}, {"_mv", "mV"},
-	}
-	kind, rest, _ := strings.Cut(key, ".")
-	unit := ""
-	for _, u := range units {
-		if trimmed, ok := strings.CutSuffix(rest, u.suffix); ok {
-			rest, unit = trimmed, ", "+u.unit
-			break
-		}
-	}
-	return capital(humanise(kind)) + " " + strings.ReplaceAll(humanise(rest), ".", " ") + unit
-}
-
-// seriesScale turns a stored value into the title's unit.
-func seriesScale(key string) float64 {
-	switch {
-	case strings.HasSuffix(key, "_bytes"):
-		return 1.0 / (1 << 30)
-	case strings.HasSuffix(key, "_bytes_per_s"):
-		return 1.0 / (1 << 20)
-	}
-	return 1
-}
-
-// panels are the telemetry plots of the run, one per quantity.
-func (v view) panels(samples func(func(probes.Sample) bool)) []plot {
-	c, ok := clockOf(v.res.Points)
-	if !ok || samples == nil {
-		return nil
-	}
-	var out []plot
-	for _, g := range gauges(samples, c) {
-		out = append(out, v.panel(g, c))
-	}
-	return out
-}
-
-func (v view) panel(g *gauge, c clock) plot {
-	f, scale := smallFrame(), seriesScale(g.Key)
-	y := zeroAxis("", g.all.max*scale, 3)
-	p := f.blank(c.axis(), y)
-	p.Title = seriesTitle(g.Key)
-	p.Note = fmt.Sprintf("mean %s, max %s", measure(g.all.mean()*scale), measure(g.all.max*scale))
-	if n := len(g.devices); n > 1 {
-		p.Note = fmt.Sprintf("%d devices, %s", n, p.Note)
-	}
-	p.Label = p.Title + " over time, " + p.Note
-	p.Spans = v.spans(f, c)
-	for _, run := range g.segments() {
-		p.N += len(run)
-		p.Areas = append(p.Areas, path{"area", g.outline(f, y, scale, run)})
-		p.Lines = append(p.Lines, path{"line thin", g.means(f, y, scale, run)})
-	}
-	return p
-}
-
-// axis counts time from the first point, in the unit that suits the length.
-func (c clock) axis() axis {
-	length := float64(c.to - c.from)
-	unit, name := 1e6, "s"
-	if length > 2*3600e6 {
-		unit, name = 3600e6, "h"
-	} else if length > 180e6 {
-		unit, name = 60e6, "min"
-	}
-	room := length / 52
-	a := axis{Unit: name, Lo: -room / unit, Hi: (length - room) / unit}
-	step := niceStep(a.Hi / 5)
-	for t := 0.0; t <= a.Hi; t += step {
-		a.Ticks = append(a.Ticks, t)
-	}
-	return a
-}
-
-// spans shades the points' windows.
-func (v view) spans(f frame, c clock) []region {
-	var out []region
+// windows are the points' measuring windows, for the telemetry plots.
+func (v view) windows() []plot.Window {
+	var out []plot.Window
 	for _, p := range v.res.Points {
-		if p.Window == nil {
-			continue
+		if p.Window != nil {
+			out = append(out, plot.Window{Name: label(p), FromUS: p.Window.StartedUS, ToUS: p.Window.EndedUS})
 		}
-		x0, x1 := f.x(c.at(p.Window.StartedUS)), f.x(c.at(p.Window.EndedUS))
-		r := region{X: px(x0), Width: px(max(x1-x0, 0.5)), Mid: px((x0 + x1) / 2), Title: label(p) + ": " + span(p.Window.EndedUS-p.Window.StartedUS)}
-		if name := label(p); x1-x0 >= 7*float64(len(name)) {
-			r.Text = name
-		}
-		out = append(out, r)
 	}
 	return out
 }
-
-// segments are the runs of columns with samples; a gap far longer than usual breaks the line.
-func (g *gauge) segments() [][]int {
-	var filled, gaps []int
-	for i := range g.bins {
-		if g.bins[i].n == 0 {
-			continue
-		}
-		if n := len(filled); n > 0 {
-			gaps = append(gaps, i-filled[n-1])
-		}
-		filled = append(filled, i)
-	}
-	if len(filled) == 0 {
-		return nil
-	}
-	limit := usualGap(gaps)
-	out := [][]int{{filled[0]}}
-	for i, gap := range gaps {
-		if gap > limit {
-			out = append(out, nil)
-		}
-		out[len(out)-1] = append(out[len(out)-1], filled[i+1])
-	}
-	return out
-}
-
-func usualGap(gaps []int) int {
-	if len(gaps) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(gaps))
-	return max(4*sorted[len(sorted)/2], 3)
-}
-
-func (g *gauge) means(f frame, y axis, scale float64, run []int) string {
-	var points []string
-	for _, i := range run {
-		points = append(points, binX(f, i)+","+px(f.y(y.at(g.bins[i].mean()*scale))))
-	}
-	if len(points) == 1 { // a lone column is a dot that round line ends make visible
-		points = append(points, points[0])
-	}
-	return strings.Join(points, " ")
-}
-
-// outline goes along the maxima and back along the minima.
-func (g *gauge) outline(f frame, y axis, scale float64, run []int) string {
-	var points []string
-	for _, i := range run {
-		points = append(points, binX(f, i)+","+px(f.y(y.at(g.bins[i].max*scale))))
-	}
-	for _, i := range slices.Backward(run) {
-		points = append(points, binX(f, i)+","+px(f.y(y.at(g.bins[i].min*scale))))
-	}
-	return strings.Join(points, " ")
-}
-
-func binX(f frame, i int) string { return px(f.x((float64(i) + 0.5) / columns)) }
 
 // telemetryRows are the points' own summaries: mean and maximum over all devices, and energy where the series is power.
 func (v view) telemetryRows() []row {
-	keys := map[string]*gauge{}
-	power := map[string]bool{}
+	power := map[string]bool{} // key → whether it has energy
 	for _, p := range v.res.Points {
 		for name, t := range p.Telemetry {
-			key, _ := seriesKey(name)
-			keys[key] = &gauge{Key: key}
+			key, _ := plot.SeriesKey(name)
 			power[key] = power[key] || t.EnergyJ != nil
 		}
 	}
 	var rows []row
-	for _, g := range ordered(keys) {
-		rows = append(rows, row{Label: seriesTitle(g.Key) + ": mean / max", Cell: func(p result.Point) cell { return foldCell(p, g.Key) }})
-		if power[g.Key] {
-			name, _, _ := strings.Cut(seriesTitle(g.Key), ",")
-			rows = append(rows, row{Label: strings.TrimSuffix(name, " power") + " energy, kJ", Cell: func(p result.Point) cell { return energyCell(p, g.Key) }})
+	for _, key := range plot.SortKeys(slices.Collect(maps.Keys(power))) {
+		rows = append(rows, row{Label: plot.SeriesTitle(key) + ": mean / max", Cell: func(p result.Point) cell { return foldCell(p, key) }})
+		if power[key] {
+			name, _, _ := strings.Cut(plot.SeriesTitle(key), ",")
+			rows = append(rows, row{Label: strings.TrimSuffix(name, " power") + " energy, kJ", Cell: func(p result.Point) cell { return energyCell(p, key) }})
 		}
 	}
 	return rows
@@ -304,23 +43,23 @@ func (v view) telemetryRows() []row {
 
 // foldCell is the mean over devices and the highest value of any.
 func foldCell(p result.Point, key string) cell {
-	var b bin
-	for _, t := range seriesOf(p, key) {
-		b.add(t.Mean)
-		b.max = max(b.max, t.Max)
+	all := seriesOf(p, key)
+	if len(all) == 0 {
+		return cell{Text: figure.None}
 	}
-	if b.n == 0 {
-		return cell{Text: none}
+	sum, high := 0.0, all[0].Max
+	for _, t := range all {
+		sum, high = sum+t.Mean, max(high, t.Max)
 	}
-	scale := seriesScale(key)
-	return cell{Text: measure(b.mean()*scale) + " / " + measure(b.max*scale)}
+	scale := plot.SeriesScale(key)
+	return cell{Text: figure.Measure(sum/float64(len(all))*scale) + " / " + figure.Measure(high*scale)}
 }
 
 func energyCell(p result.Point, key string) cell {
 	if j := energy(p, key); j != nil {
-		return cell{Text: measure(*j / 1000)}
+		return cell{Text: figure.Measure(*j / 1000)}
 	}
-	return cell{Text: none}
+	return cell{Text: figure.None}
 }
 
 // energy sums the energy of a power series over its devices; nil when there is none.
@@ -342,7 +81,7 @@ func energy(p result.Point, key string) *float64 {
 func seriesOf(p result.Point, key string) []result.Telemetry {
 	var names []string
 	for name := range p.Telemetry {
-		if k, _ := seriesKey(name); k == key {
+		if k, _ := plot.SeriesKey(name); k == key {
 			names = append(names, name)
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"assay/probes"
+	"assay/report/figure"
+	"assay/report/machine"
 	"assay/result"
 )
 
@@ -127,11 +128,11 @@ func (v view) phase(name string) []result.Point {
 func label(p result.Point) string {
 	switch {
 	case p.Phase == "prefill" && p.Context != nil:
-		return "prefill " + tokens(*p.Context)
+		return "prefill " + figure.Tokens(*p.Context)
 	case p.Context != nil && p.Concurrency != nil:
-		return fmt.Sprintf("%s × %d", tokens(*p.Context), *p.Concurrency)
+		return fmt.Sprintf("%s × %d", figure.Tokens(*p.Context), *p.Concurrency)
 	case p.Rate != nil:
-		return plain(*p.Rate) + "/s"
+		return figure.Plain(*p.Rate) + "/s"
 	case p.Concurrency != nil:
 		return fmt.Sprintf("C%d", *p.Concurrency)
 	}
@@ -155,10 +156,10 @@ func (v view) hardware() string {
 	if v.sut == nil {
 		return ""
 	}
-	if s := acceleratorNames(*v.sut); s != "" {
+	if s := machine.AcceleratorNames(*v.sut); s != "" {
 		return s
 	}
-	return processorName(v.sut.CPU)
+	return machine.ProcessorName(v.sut.CPU)
 }
 
 // subtitle says machine, engine, load and time in one line.
@@ -184,7 +185,7 @@ func (v view) load() string {
 		kind = v.res.Identity.Dataset.Kind
 	}
 	if n := len(v.res.Points); n > 1 && how != "" {
-		how += " of " + plural(n, "point")
+		how += " of " + figure.Plural(n, "point")
 	} else if n == 1 && how != "" {
 		how += " at " + label(v.res.Points[0])
 	}
@@ -196,9 +197,9 @@ func (v view) when() string {
 	if r.StartedUS == 0 {
 		return ""
 	}
-	s := instant(r.StartedUS)
+	s := figure.Instant(r.StartedUS)
 	if r.EndedUS > r.StartedUS {
-		s += ", took " + span(r.EndedUS-r.StartedUS)
+		s += ", took " + figure.Span(r.EndedUS-r.StartedUS)
 	}
 	return s
 }
@@ -208,7 +209,7 @@ func (v view) verdict() (text, class string) {
 	r := v.res.Run
 	switch {
 	case r.State != result.Done:
-		text, class = capital(string(r.State)), string(r.State)
+		text, class = figure.Capital(string(r.State)), string(r.State)
 	case r.Verdict == result.Valid:
 		text, class = "Valid", r.Verdict
 	default:
@@ -226,21 +227,13 @@ func (v view) pointCounts() string {
 	for _, p := range v.res.Points {
 		counts[p.State]++
 	}
-	text := plural(len(v.res.Points), "point")
+	text := figure.Plural(len(v.res.Points), "point")
 	for _, s := range []result.PointState{result.PointNotValid, result.PointFailed, result.PointSkipped, result.PointQueued, result.PointOver} {
 		if n := counts[s]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, stateText(string(s)))
 		}
 	}
 	return text
-}
-
-func capital(s string) string {
-	if s == "" {
-		return ""
-	}
-	_, n := utf8.DecodeRuneInString(s)
-	return strings.ToUpper(s[:n]) + s[n:]
 }
 
 // stateText writes a state for people: "not_valid" → "not valid".
@@ -253,15 +246,15 @@ func (v view) statement() string {
 		return ""
 	}
 	tps, _ := systemTPS(p)
-	s := fmt.Sprintf("%s reached %s output tokens/s", v.title(), measure(tps))
+	s := fmt.Sprintf("%s reached %s output tokens/s", v.title(), figure.Measure(tps))
 	if d := p.Metrics.TTFTMS; d != nil {
-		s += fmt.Sprintf(" at %s ms TTFT P90", measure(d.P90))
+		s += fmt.Sprintf(" at %s ms TTFT P90", figure.Measure(d.P90))
 	}
 	if u := perUser(p); u != nil {
-		s += fmt.Sprintf(" and %s tokens/s per user", measure(*u))
+		s += fmt.Sprintf(" and %s tokens/s per user", figure.Measure(*u))
 	}
 	s += fmt.Sprintf(" (point %s, %s", p.ID, stateText(string(p.State)))
-	return s + fmt.Sprintf("; run %s of %s, plan %s, assay %s).", v.res.Run.ID, day(v.res.Run.StartedUS), short(v.res.Run.PlanSHA256, 12), v.res.Run.Program.Version)
+	return s + fmt.Sprintf("; run %s of %s, plan %s, assay %s).", v.res.Run.ID, figure.Day(v.res.Run.StartedUS), figure.Short(v.res.Run.PlanSHA256, 12), v.res.Run.Program.Version)
 }
 
 // perUser is System TPS / concurrency, or the mean stream's speed where the point has no concurrency.

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"fmt"
@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/probes"
-	"assay/result"
-	"assay/runner/metrics"
 )
 
 func TestZeroAxis(t *testing.T) {
@@ -73,22 +71,30 @@ func TestValueAxis(t *testing.T) {
 	}
 }
 
-// sweepOf is a view of n points at doubling concurrency.
-func sweepOf(n int) view {
-	r := result.Result{Plan: []byte(`{"protocol":{"sweep":{}}}`)}
+// saturating is a throughput curve of n points.
+func saturating(n int) Chart {
+	c := Chart{Title: "saturating", XName: "Concurrency", YName: "tok/s", Series: make([]Line, 1)}
 	for i := range n {
 		x := float64(i + 1)
-		r.Points = append(r.Points, result.Point{ID: fmt.Sprintf("c%d", i+1), Phase: "sweep", Concurrency: ptr(i + 1), State: result.PointValid,
-			Metrics: &metrics.Summary{SystemTPS: ptr(900 * x / (x + 6)), TPSPerUser: ptr(900 / (x + 6)), TTFTMS: &metrics.Distribution{P90: 3 * x}}})
+		c.Series[0].Data = append(c.Series[0].Data, Datum{X: x, Y: 900 * x / (x + 6), Name: fmt.Sprintf("C%d", i+1), Best: i == n-1})
 	}
-	return newView(r)
+	return c
+}
+
+// steep is a latency curve of n points whose last dwarfs the rest.
+func steep(n int) Chart {
+	c := Chart{Title: "steep", XName: "Rate", YName: "ms", Series: make([]Line, 1)}
+	for i := range n {
+		c.Series[0].Data = append(c.Series[0].Data, Datum{X: math.Exp2(float64(i)), Y: math.Exp(float64(i)), Name: fmt.Sprintf("%d/s", i+1)})
+	}
+	return c
 }
 
 // Plots of one, two and thirty points have all of them inside the frame, and no two names on top of each other.
 func TestChartSizes(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 30} {
-		for _, c := range sweepOf(n).charts() {
-			p := c.draw()
+		for _, c := range []Chart{saturating(n), steep(n)} {
+			p := c.Draw()
 			if p.N != n || len(p.Marks) != n {
 				t.Errorf("%s of %d points: N %d, %d marks", c.Title, n, p.N, len(p.Marks))
 			}
@@ -101,7 +107,7 @@ func TestChartSizes(t *testing.T) {
 	}
 }
 
-func checkInside(t *testing.T, p plot) {
+func checkInside(t *testing.T, p Plot) {
 	t.Helper()
 	for _, m := range p.Marks {
 		x, y := number64(t, m.X), number64(t, m.Y)
@@ -134,41 +140,6 @@ func number64(t *testing.T, s string) float64 {
 	return v
 }
 
-// A point without a value is named below the plot, never drawn at zero.
-func TestChartMissing(t *testing.T) {
-	v := sweepOf(4)
-	v.res.Points[2].Metrics = nil
-	v.res.Points[3].Metrics.TTFTMS = nil
-	c := v.charts()[2].draw()
-	if c.N != 2 || c.Legend != "No value: C3, C4." {
-		t.Errorf("N %d, legend %q", c.N, c.Legend)
-	}
-	if p := (chart{Title: "empty", Series: []series{{}}}).draw(); p.N != 0 || len(p.Lines) != 0 {
-		t.Errorf("empty chart: %+v", p)
-	}
-}
-
-func TestMatrixCharts(t *testing.T) {
-	v := newView(matrixInput().Result)
-	var counts []int
-	for _, c := range v.charts() {
-		counts = append(counts, c.draw().N)
-	}
-	if d := cmp.Diff([]int{22, 22, 3, 3}, counts); d != "" {
-		t.Error(d)
-	}
-	h := v.heatOf()
-	if h.N != 22 || len(h.Columns) != 8 || len(h.Rows) != 3 {
-		t.Errorf("heat map: %d cells, %d columns, %d rows", h.N, len(h.Columns), len(h.Rows))
-	}
-	if got := h.Rows[2].Cells[7]; got.State != "Over capacity" || got.Value != "" {
-		t.Errorf("cell over capacity: %+v", got)
-	}
-	if got := h.Rows[2].Cells[5]; got.State != "Requests queued" || got.Value == "" {
-		t.Errorf("cell with a queue: %+v", got)
-	}
-}
-
 // A column keeps the extremes of its samples, whatever their number; a long silence breaks the line.
 func TestGauges(t *testing.T) {
 	c := clock{0, 1_000_000}
@@ -199,7 +170,7 @@ func TestGauges(t *testing.T) {
 
 func TestSeriesTitle(t *testing.T) {
 	for key, want := range map[string]string{"gpu.power_w": "GPU power, W", "host.cpu_pct": "Host CPU, %", "engine.running": "Engine running", "gpu.vram_used_bytes": "GPU VRAM used, GiB", "engine.kv_usage": "Engine KV usage"} {
-		if got := seriesTitle(key); got != want {
+		if got := SeriesTitle(key); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}

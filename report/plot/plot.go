@@ -1,13 +1,15 @@
-package report
+package plot
 
 import (
 	"fmt"
 	"math"
 	"strings"
+
+	"assay/report/figure"
 )
 
-// plot is a drawn chart: what the SVG template writes. Coordinates are viewBox units as text, one decimal.
-type plot struct {
+// Plot is a drawn chart: what the SVG template writes. Coordinates are viewBox units as text, one decimal.
+type Plot struct {
 	Title, Note, Label string
 	Width, Height      int
 	N                  int // drawn points, for data-n
@@ -52,8 +54,8 @@ func px(v float64) string {
 }
 
 // blank is a plot with axes and nothing in it.
-func (f frame) blank(x, y axis) plot {
-	p := plot{
+func (f frame) blank(x, y axis) Plot {
+	p := Plot{
 		Width: int(f.w), Height: int(f.h), XName: x.Name, YName: y.Name,
 		Left: px(f.left), Right: px(f.w - f.right), Top: px(f.top), Bottom: px(f.h - f.bottom), Depth: px(f.h - f.bottom - f.top), SpanY: px(f.top - 4),
 		TickX: px(f.left - 6), TickY: px(f.h - f.bottom + 16), NameX: px(f.w - f.right), NameY: px(f.h - 6),
@@ -67,8 +69,8 @@ func (f frame) blank(x, y axis) plot {
 	return p
 }
 
-// draw lays a chart out.
-func (c chart) draw() plot {
+// Draw lays a chart out.
+func (c Chart) Draw() Plot {
 	f := chartFrame()
 	var xs, ys []float64
 	for _, s := range c.Series {
@@ -79,7 +81,7 @@ func (c chart) draw() plot {
 	x, y := valueAxis(c.XName, xs, 6), zeroAxis(c.YName, top(ys), 6)
 	p := f.blank(x, y)
 	p.Title, p.Note, p.N = c.Title, c.Note, len(xs)
-	p.Label = fmt.Sprintf("%s: %s over %s, %s", c.Title, c.YName, c.XName, plural(len(xs), "point"))
+	p.Label = fmt.Sprintf("%s: %s over %s, %s", c.Title, c.YName, c.XName, figure.Plural(len(xs), "point"))
 	l := labels{frame: f}
 	for i, s := range c.Series {
 		p.series(f, x, y, i, s, &l)
@@ -99,8 +101,8 @@ func top(values []float64) float64 {
 	return hi
 }
 
-// series adds a line and its points.
-func (p *plot) series(f frame, x, y axis, i int, s series, l *labels) {
+// Line adds a line and its points.
+func (p *Plot) series(f frame, x, y axis, i int, s Line, l *labels) {
 	var points []string
 	shade := fmt.Sprintf(" s%d", min(i, 7))
 	for _, d := range s.Data {

@@ -1,9 +1,11 @@
-package report
+package plot
 
 import (
 	"math"
 	"strconv"
 	"strings"
+
+	"assay/report/figure"
 )
 
 // axis maps values to 0…1 and knows its ticks.
@@ -81,21 +83,21 @@ func (a axis) text(v float64) string {
 		return "0"
 	}
 	if a.Unit != "" {
-		return plain(math.Round(v*1000)/1000) + " " + a.Unit
+		return figure.Plain(math.Round(v*1000)/1000) + " " + a.Unit
 	}
 	if strings.HasPrefix(a.Name, "Context") {
-		return tokens(int(v))
+		return figure.Tokens(int(v))
 	}
 	if a.Log {
-		return grouped(v, a.decimals())
+		return figure.Grouped(v, a.decimals())
 	}
 	if v >= 1e6 {
-		return plain(v/1e6) + "M"
+		return figure.Plain(v/1e6) + "M"
 	}
 	if v >= 1e4 {
-		return plain(v/1e3) + "k"
+		return figure.Plain(v/1e3) + "k"
 	}
-	return grouped(v, a.decimals())
+	return figure.Grouped(v, a.decimals())
 }
 
 func (a axis) decimals() int {
@@ -106,7 +108,7 @@ func (a axis) decimals() int {
 		if err != nil {
 			continue
 		}
-		if d := decimalsOf(plain(f)); d > most {
+		if d := decimalsOf(figure.Plain(f)); d > most {
 			most = d
 		}
 	}

@@ -1,6 +1,7 @@
-package report
+package machine
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,29 +11,29 @@ import (
 	"assay/probes"
 )
 
-// wide is how far text goes before it is folded.
-const wide = 110
+// Width is how far text goes before it is folded.
+const Width = 110
 
-// SUTText writes a machine for a terminal: the summary by chapters, then what is not known and why.
-func SUTText(w io.Writer, s probes.SUT) {
-	fmt.Fprintf(w, "%s\n", orElse(strings.TrimSpace(s.System.Vendor.Value+" "+s.System.Product.Value), "This machine"))
-	if names := acceleratorNames(s); names != "" {
+// WriteText writes a machine for a terminal: the summary by chapters, then what is not known and why.
+func WriteText(w io.Writer, s probes.SUT) {
+	fmt.Fprintf(w, "%s\n", cmp.Or(strings.TrimSpace(s.System.Vendor.Value+" "+s.System.Product.Value), "This machine"))
+	if names := AcceleratorNames(s); names != "" {
 		fmt.Fprintf(w, "%s\n", names)
 	}
-	for _, c := range summary(s) {
+	for _, c := range Summarise(s) {
 		fmt.Fprintf(w, "\n%s\n", strings.ToUpper(c.Name))
 		for _, l := range c.Lines {
-			writeField(w, l.Label, l.text())
+			WriteField(w, l.Label, l.Text())
 		}
 	}
-	groups := factGroups(s)
-	known, unknown, na := tally(groups)
+	groups := Facts(s)
+	known, unknown, na := Tally(groups)
 	fmt.Fprintf(w, "\n%d facts known, %d unknown, %d not applicable. Sources: --json\n", known, unknown, na)
 	writeMissing(w, groups)
 }
 
-// text is the line's value, or why there is none.
-func (l line) text() string {
+// Text is the line's value, or why there is none.
+func (l Line) Text() string {
 	if l.Value != "" {
 		return l.Value
 	}
@@ -40,7 +41,7 @@ func (l line) text() string {
 }
 
 // writeMissing lists the unknown facts by their reason, for one cause often hides many facts.
-func writeMissing(w io.Writer, groups []group) {
+func writeMissing(w io.Writer, groups []Group) {
 	var reasons []string
 	facts := map[string][]string{}
 	for _, g := range groups {
@@ -58,7 +59,7 @@ func writeMissing(w io.Writer, groups []group) {
 		fmt.Fprintln(w, "\nNOT KNOWN")
 	}
 	for _, r := range reasons {
-		fmt.Fprint(w, fold("  "+r+": "+strings.Join(facts[r], ", "), "    "))
+		fmt.Fprint(w, Fold("  "+r+": "+strings.Join(facts[r], ", "), "    "))
 	}
 }
 
@@ -70,19 +71,19 @@ func uncapital(s string) string {
 	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
 }
 
-// writeField writes a label and a folded value in two columns.
-func writeField(w io.Writer, label, value string) {
+// WriteField writes a label and a folded value in two columns.
+func WriteField(w io.Writer, label, value string) {
 	const column = 28
 	pad := strings.Repeat(" ", max(1, column-2-utf8.RuneCountInString(label)))
-	fmt.Fprint(w, fold("  "+label+pad+value, strings.Repeat(" ", column)))
+	fmt.Fprint(w, Fold("  "+label+pad+value, strings.Repeat(" ", column)))
 }
 
-// fold breaks a line at spaces; what follows is indented. A word longer than a line stays whole.
-func fold(s, indent string) string {
+// Fold breaks a line at spaces; what follows is indented. A word longer than a line stays whole.
+func Fold(s, indent string) string {
 	var b strings.Builder
-	for utf8.RuneCountInString(s) > wide {
+	for utf8.RuneCountInString(s) > Width {
 		runes := []rune(s)
-		cut := wide
+		cut := Width
 		for cut > len(indent)+20 && runes[cut] != ' ' {
 			cut--
 		}
@@ -95,24 +96,24 @@ func fold(s, indent string) string {
 	return b.String() + s + "\n"
 }
 
-// ChecksText writes readiness checks like a doctor's report: what needs attention first, each with its evidence and what to do.
-func ChecksText(w io.Writer, checks []probes.Check) {
+// WriteChecks writes readiness checks like a doctor's report: what needs attention first, each with its evidence and what to do.
+func WriteChecks(w io.Writer, checks []probes.Check) {
 	if len(checks) == 0 {
 		fmt.Fprintln(w, "no checks")
 		return
 	}
 	marks := map[probes.CheckState]string{probes.CheckOK: "✓", probes.CheckWarn: "!", probes.CheckFail: "✗", probes.CheckUnknown: "?"}
-	for _, c := range sortedChecks(checks) {
-		fmt.Fprint(w, fold(fmt.Sprintf("%s %-8s%-24s %s", marks[c.State], c.State, c.ID, c.Text), strings.Repeat(" ", 35)))
+	for _, c := range SortedChecks(checks) {
+		fmt.Fprint(w, Fold(fmt.Sprintf("%s %-8s%-24s %s", marks[c.State], c.State, c.ID, c.Text), strings.Repeat(" ", 35)))
 		if c.State == probes.CheckOK {
 			continue
 		}
 		for _, e := range c.Evidence {
-			fmt.Fprint(w, fold(strings.Repeat(" ", 35)+"saw: "+e, strings.Repeat(" ", 40)))
+			fmt.Fprint(w, Fold(strings.Repeat(" ", 35)+"saw: "+e, strings.Repeat(" ", 40)))
 		}
 		if c.Hint != "" {
-			fmt.Fprint(w, fold(strings.Repeat(" ", 35)+"do:  "+c.Hint, strings.Repeat(" ", 40)))
+			fmt.Fprint(w, Fold(strings.Repeat(" ", 35)+"do:  "+c.Hint, strings.Repeat(" ", 40)))
 		}
 	}
-	fmt.Fprintf(w, "\n%s\n", checkCounts(checks))
+	fmt.Fprintf(w, "\n%s\n", CheckCounts(checks))
 }

@@ -1,21 +1,23 @@
-package report
+package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"assay/probes"
+	"assay/report/figure"
 )
 
-// line is one row of the SUT summary: a sentence made of several facts, with their sources.
-type line struct {
+// Line is one row of the SUT summary: a sentence made of several facts, with their sources.
+type Line struct {
 	Label, Value, Source string
 	Missing              []string // parts without a value, with the reason
 }
 
 // Hover is the source of the value, and what is missing in it.
-func (l line) Hover() string {
+func (l Line) Hover() string {
 	var parts []string
 	if l.Source != "" {
 		parts = append(parts, "source: "+l.Source)
@@ -34,7 +36,7 @@ func say[T any](name string, f probes.Fact[T], form func(T) string) part {
 	if f.NA != "" {
 		return part{}
 	}
-	return part{missing: name + " unknown: " + orElse(f.Unknown, "not probed")}
+	return part{missing: name + " unknown: " + cmp.Or(f.Unknown, "not probed")}
 }
 
 func asIs(s string) string { return s }
@@ -44,8 +46,8 @@ func format[T any](layout string) func(T) string {
 }
 
 // compose joins the known parts; a line without any says why.
-func compose(label, separator string, parts ...part) line {
-	l := line{Label: label}
+func compose(label, separator string, parts ...part) Line {
+	l := Line{Label: label}
 	var texts, sources []string
 	for _, p := range parts {
 		if p.text != "" {
@@ -55,46 +57,46 @@ func compose(label, separator string, parts ...part) line {
 			l.Missing = append(l.Missing, p.missing)
 		}
 	}
-	l.Value, l.Source = strings.Join(texts, separator), distinct(sources)
+	l.Value, l.Source = strings.Join(texts, separator), Distinct(sources)
 	return l
 }
 
-// chapter is a titled part of the SUT summary.
-type chapter struct {
+// Chapter is a titled part of the SUT summary.
+type Chapter struct {
 	Name  string
-	Lines []line
+	Lines []Line
 }
 
-// summary is the SUT as a page shows it: every field of a published SUT summary that a probe can fill.
-func summary(s probes.SUT) []chapter {
-	chapters := []chapter{
+// Summarise is the SUT as a page shows it: every field of a published SUT summary that a probe can fill.
+func Summarise(s probes.SUT) []Chapter {
+	chapters := []Chapter{
 		{"Machine", machineLines(s)},
 		{"Accelerators", acceleratorLines(s)},
 		{"Software", softwareLines(s)},
 		{"Storage and network", storageLines(s)},
 	}
 	for i := range chapters {
-		chapters[i].Lines = slices.DeleteFunc(chapters[i].Lines, func(l line) bool { return l.Value == "" && len(l.Missing) == 0 })
+		chapters[i].Lines = slices.DeleteFunc(chapters[i].Lines, func(l Line) bool { return l.Value == "" && len(l.Missing) == 0 })
 	}
-	return slices.DeleteFunc(chapters, func(c chapter) bool { return len(c.Lines) == 0 })
+	return slices.DeleteFunc(chapters, func(c Chapter) bool { return len(c.Lines) == 0 })
 }
 
-func machineLines(s probes.SUT) []line {
+func machineLines(s probes.SUT) []Line {
 	c, m := s.CPU, s.Memory
-	return []line{
+	return []Line{
 		compose("System", " ", say("vendor", s.System.Vendor, asIs), say("product", s.System.Product, asIs)),
 		compose("BIOS", ", ", say("version", s.System.BIOS.Version, asIs), say("date", s.System.BIOS.Date, asIs)),
 		compose("Virtualization", "", say("virtualization", s.System.Virtualization, asIs)),
 		compose("Processors", " × ", say("sockets", c.Sockets, format[int]("%d")), say("model", c.Model, asIs)),
 		compose("Cores", ", ", say("cores", c.CoresPerSocket, format[int]("%d per processor")), say("threads", c.ThreadsPerCore, threads), vcpus(c)),
 		compose("NUMA", ", ", nodes(c.NUMANodes), say("governor", c.Governor, format[string]("governor %s"))),
-		compose("Memory", ", ", say("capacity", m.Bytes, memory), say("installed", m.InstalledBytes, func(n int64) string { return memory(n) + " installed" })),
+		compose("Memory", ", ", say("capacity", m.Bytes, figure.Memory), say("installed", m.InstalledBytes, func(n int64) string { return figure.Memory(n) + " installed" })),
 		compose("Memory configuration", ", ", say("configuration", m.Summary, asIs), say("slots", m.Slots, func(n int) string { return fmt.Sprintf("%d of %d slots", len(m.DIMMs.Items), n) })),
-		compose("Provisioned power", ", ", say("power", s.Power.ProvisionedW, func(w float64) string { return measure(w/1000) + " kW" }), say("method", s.Power.Method, asIs)),
+		compose("Provisioned power", ", ", say("power", s.Power.ProvisionedW, func(w float64) string { return figure.Measure(w/1000) + " kW" }), say("method", s.Power.Method, asIs)),
 	}
 }
 
-func threads(n int) string { return plural(n, "thread") + " per core" }
+func threads(n int) string { return figure.Plural(n, "thread") + " per core" }
 
 func vcpus(c probes.CPU) part {
 	cores, okC := c.CoresPerSocket.Get()
@@ -109,21 +111,21 @@ func nodes(l probes.List[probes.NUMANode]) part {
 	if l.Unknown != "" {
 		return part{missing: "NUMA nodes unknown: " + l.Unknown}
 	}
-	return part{text: plural(len(l.Items), "node")}
+	return part{text: figure.Plural(len(l.Items), "node")}
 }
 
-func acceleratorLines(s probes.SUT) []line {
+func acceleratorLines(s probes.SUT) []Line {
 	a := s.Accelerators
 	if a.Unknown != "" {
-		return []line{{Label: "Accelerators", Missing: []string{"unknown: " + a.Unknown}}}
+		return []Line{{Label: "Accelerators", Missing: []string{"unknown: " + a.Unknown}}}
 	}
 	if len(a.Items) == 0 {
-		return []line{{Label: "Accelerators", Value: "none", Source: "PCI bus"}}
+		return []Line{{Label: "Accelerators", Value: "none", Source: "PCI bus"}}
 	}
 	all := a.Items
-	return []line{
-		{Label: "Accelerators", Value: acceleratorNames(s), Source: sourcesOf(all, func(x probes.Accelerator) string { return x.Name.Source })},
-		across("Memory each", all, func(x probes.Accelerator) part { return say("VRAM", x.VRAMBytes, size) }),
+	return []Line{
+		{Label: "Accelerators", Value: AcceleratorNames(s), Source: sourcesOf(all, func(x probes.Accelerator) string { return x.Name.Source })},
+		across("Memory each", all, func(x probes.Accelerator) part { return say("VRAM", x.VRAMBytes, figure.Size) }),
 		across("Architecture", all, func(x probes.Accelerator) part { return say("architecture", x.Arch, asIs) }),
 		across("Compute units", all, func(x probes.Accelerator) part { return say("compute units", x.ComputeUnits, format[int]("%d")) }),
 		across("Power cap", all, powerCap),
@@ -134,7 +136,7 @@ func acceleratorLines(s probes.SUT) []line {
 		across("ECC", all, func(x probes.Accelerator) part {
 			return say("ECC", x.ECC, onOff)
 		}),
-		compose("Accelerator interconnect", ", ", say("kind", s.Interconnect.Kind, asIs), say("hives", s.Interconnect.Hives, func(n int) string { return plural(n, "hive") }),
+		compose("Accelerator interconnect", ", ", say("kind", s.Interconnect.Kind, asIs), say("hives", s.Interconnect.Hives, func(n int) string { return figure.Plural(n, "hive") }),
 			peers(all[0])),
 	}
 }
@@ -173,7 +175,7 @@ func peers(x probes.Accelerator) part {
 }
 
 // across says a property of all devices: once where they agree, with counts where not.
-func across(label string, all []probes.Accelerator, of func(probes.Accelerator) part) line {
+func across(label string, all []probes.Accelerator, of func(probes.Accelerator) part) Line {
 	var texts, sources, missing []string
 	counts := map[string]int{}
 	for _, x := range all {
@@ -189,7 +191,7 @@ func across(label string, all []probes.Accelerator, of func(probes.Accelerator) 
 		}
 		sources = append(sources, p.source)
 	}
-	l := line{Label: label, Source: distinct(sources), Missing: missing}
+	l := Line{Label: label, Source: Distinct(sources), Missing: missing}
 	if len(texts) == 1 && counts[texts[0]] == len(all) {
 		l.Value = texts[0]
 		return l
@@ -206,15 +208,15 @@ func sourcesOf(all []probes.Accelerator, of func(probes.Accelerator) string) str
 	for _, x := range all {
 		sources = append(sources, of(x))
 	}
-	return distinct(sources)
+	return Distinct(sources)
 }
 
-// acceleratorNames counts the devices by name: "8 × AMD Instinct MI300X OAM".
-func acceleratorNames(s probes.SUT) string {
+// AcceleratorNames counts the devices by name: "8 × AMD Instinct MI300X OAM".
+func AcceleratorNames(s probes.SUT) string {
 	var names []string
 	counts := map[string]int{}
 	for _, a := range s.Accelerators.Items {
-		name := orElse(a.Name.Value, "unknown accelerator")
+		name := cmp.Or(a.Name.Value, "unknown accelerator")
 		if vendor := a.Vendor.Value; !strings.Contains(strings.ToUpper(name), strings.ToUpper(vendor)) {
 			name = vendor + " " + name
 		}
@@ -228,8 +230,8 @@ func acceleratorNames(s probes.SUT) string {
 	return strings.Join(names, " + ")
 }
 
-// processorName is the processors in a headline.
-func processorName(c probes.CPU) string {
+// ProcessorName is the processors in a headline.
+func ProcessorName(c probes.CPU) string {
 	model, ok := c.Model.Get()
 	if !ok {
 		return ""
@@ -240,9 +242,9 @@ func processorName(c probes.CPU) string {
 	return model
 }
 
-func softwareLines(s probes.SUT) []line {
+func softwareLines(s probes.SUT) []Line {
 	w := s.Software
-	return []line{
+	return []Line{
 		compose("Operating system", ", kernel ", say("distribution", s.OS.Distro, asIs), say("kernel", s.OS.Kernel, asIs)),
 		compose("AMD driver", ", ", say("amdgpu", w.AMDGPU, format[string]("amdgpu %s")), say("ROCm", w.ROCm, format[string]("ROCm %s"))),
 		compose("NVIDIA driver", ", ", say("driver", w.NVIDIADriver, asIs), say("CUDA", w.CUDA, format[string]("CUDA %s"))),
@@ -251,13 +253,13 @@ func softwareLines(s probes.SUT) []line {
 	}
 }
 
-func storageLines(s probes.SUT) []line {
-	return []line{
+func storageLines(s probes.SUT) []Line {
+	return []Line{
 		listLine("Storage", s.Storage.Devices, func(d probes.Drive) []part {
-			return []part{say("model", d.Model, asIs), say("size", d.Bytes, capacity), say("kind", d.Kind, asIs)}
+			return []part{say("model", d.Model, asIs), say("size", d.Bytes, figure.Capacity), say("kind", d.Kind, asIs)}
 		}),
 		listLine("File systems", s.Storage.Filesystems, func(f probes.Filesystem) []part {
-			return []part{say("mount", f.Mount, asIs), say("stack", f.Stack, func(x []string) string { return strings.Join(x, " on ") }), say("size", f.Bytes, capacity)}
+			return []part{say("mount", f.Mount, asIs), say("stack", f.Stack, func(x []string) string { return strings.Join(x, " on ") }), say("size", f.Bytes, figure.Capacity)}
 		}),
 		listLine("Network", s.Network.Interfaces, func(n probes.NIC) []part {
 			return []part{say("model", n.Model, asIs), say("kind", n.Kind, asIs), say("speed", n.SpeedMbps, format[int]("%d Mb/s")), say("state", n.Up, func(up bool) string {
@@ -271,29 +273,29 @@ func storageLines(s probes.SUT) []line {
 }
 
 // listLine says the items of a list, equal ones counted: "7 × Dell PM1735a 1.46 TiB nvme".
-func listLine[T any](label string, l probes.List[T], of func(T) []part) line {
+func listLine[T any](label string, l probes.List[T], of func(T) []part) Line {
 	if l.Unknown != "" {
-		return line{Label: label, Missing: []string{"unknown: " + l.Unknown}}
+		return Line{Label: label, Missing: []string{"unknown: " + l.Unknown}}
 	}
 	if len(l.Items) == 0 {
-		return line{Label: label, Value: "none", Source: "known to be empty"}
+		return Line{Label: label, Value: "none", Source: "known to be empty"}
 	}
-	var lines []fact
+	var lines []Fact
 	var missing []string
 	for _, item := range l.Items {
 		c := compose("", ", ", of(item)...)
-		lines = append(lines, fact{Value: c.Value, Source: c.Source})
+		lines = append(lines, Fact{Value: c.Value, Source: c.Source})
 		for _, m := range c.Missing {
 			if !slices.Contains(missing, m) {
 				missing = append(missing, m)
 			}
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b fact) int { return strings.Compare(a.Value, b.Value) })
-	return line{Label: label, Value: joinCounted(lines), Source: distinctSources(lines), Missing: missing}
+	slices.SortStableFunc(lines, func(a, b Fact) int { return strings.Compare(a.Value, b.Value) })
+	return Line{Label: label, Value: joinCounted(lines), Source: distinctSources(lines), Missing: missing}
 }
 
-func joinCounted(facts []fact) string {
+func joinCounted(facts []Fact) string {
 	var texts []string
 	for i := 0; i < len(facts); {
 		n := 1
@@ -312,10 +314,10 @@ func joinCounted(facts []fact) string {
 	return strings.Join(texts, "; ")
 }
 
-func distinctSources(facts []fact) string {
+func distinctSources(facts []Fact) string {
 	var sources []string
 	for _, f := range facts {
 		sources = append(sources, f.Source)
 	}
-	return distinct(sources)
+	return Distinct(sources)
 }

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"math"
@@ -15,7 +15,7 @@ type labels struct {
 // spot is a drawn point and the series it belongs to.
 type spot struct {
 	x, y float64
-	d    datum
+	d    Datum
 	of   int
 }
 
@@ -24,7 +24,7 @@ type box struct{ x0, y0, x1, y1 float64 }
 func (b box) hits(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
 
 // place names the points of a single line, or the ends of several.
-func (l *labels) place(p *plot, c chart) {
+func (l *labels) place(p *Plot, c Chart) {
 	for _, s := range l.dots {
 		l.taken = append(l.taken, box{s.x - 4.5, s.y - 4.5, s.x + 4.5, s.y + 4.5})
 	}
@@ -34,7 +34,7 @@ func (l *labels) place(p *plot, c chart) {
 }
 
 // wanted are the names to place; the best point comes first so that it always has room.
-func (l *labels) wanted(c chart) []spot {
+func (l *labels) wanted(c Chart) []spot {
 	var best, rest []spot
 	for i, s := range l.dots {
 		if len(c.Series) > 1 {
@@ -53,7 +53,7 @@ func (l *labels) wanted(c chart) []spot {
 }
 
 // put tries the places around a point in order of taste.
-func (l *labels) put(p *plot, s spot) {
+func (l *labels) put(p *Plot, s spot) {
 	w := 7.2 * float64(utf8.RuneCountInString(s.d.Name))
 	tries := []struct {
 		dx, dy float64
