@@ -20,6 +20,7 @@ import (
 const (
 	maxCaptureBytes   = 512 << 20 // unpacked; an 8-GPU node is under 20 MiB
 	maxCaptureEntries = 200_000
+	maxEntryBytes     = 64 << 20 // of one file; a program's output is at most 16 MiB
 )
 
 // FromCapture opens a capture, a folder or a tar.gz. The function it gives removes what was unpacked.
@@ -97,6 +98,9 @@ func unpackEntry(root *os.Root, hdr *tar.Header, r io.Reader) error {
 	name := path.Clean(hdr.Name)
 	if !filepath.IsLocal(name) {
 		return errors.New("leads out of the capture")
+	}
+	if hdr.Size > maxEntryBytes {
+		return fmt.Errorf("is larger than %d MiB", maxEntryBytes>>20)
 	}
 	switch hdr.Typeflag {
 	case tar.TypeDir:

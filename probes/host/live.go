@@ -41,7 +41,7 @@ func execLive(ctx context.Context, argv ...string) (Output, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
-	out := Output{Exit: cmd.ProcessState.ExitCode(), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
+	out := Output{Exit: cmd.ProcessState.ExitCode(), Stdout: stdout.kept.Bytes(), Stderr: stderr.kept.Bytes()}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -56,16 +56,16 @@ func execLive(ctx context.Context, argv ...string) (Output, error) {
 	return out, nil
 }
 
-// capped keeps the first bytes written to it and drops the rest.
+// capped keeps the first bytes written to it and drops the rest. It embeds nothing: a Buffer's ReadFrom would go around Write.
 type capped struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	left int
 }
 
 func (c *capped) Write(p []byte) (int, error) {
 	n := min(len(p), c.left)
 	c.left -= n
-	c.Buffer.Write(p[:n])
+	c.kept.Write(p[:n])
 	return len(p), nil
 }
 
