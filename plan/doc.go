@@ -4,6 +4,7 @@
 // names line, column and the nearest right key. Canonical gives the one byte form of a plan, Hash its SHA-256: two
 // plans that mean the same have the same hash. A Plan is plain data and never changes after Parse.
 //
-// To add a key: a field in the type it belongs to, its default in defaults.go, its rule in validate.go, and a line in
-// docs/plan.md (generated from the types' comments; a test compares).
+// To add a key: a field in the type it belongs to (plan.go), with its meaning beside it and its bounds and default in the
+// tag. Parsing, overrides, the written forms, the schema and docs/plan.md follow from that. A default that depends on other
+// keys goes to defaults.go, a rule between keys to the validate files; go test -update rewrites goldens and docs/plan.md.
 package plan
