@@ -195,6 +195,9 @@ func TestIdentityOfRealServers(t *testing.T) {
 		for path, file := range files {
 			mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(enginetest.CaptureBody(t, file)) })
 		}
+		if files["/version"] == "" {
+			mux.Handle("GET /version", http.NotFoundHandler())
+		}
 		mux.Handle("/", enginetest.Handler("unused"))
 		return mux
 	}
@@ -207,6 +210,7 @@ func TestIdentityOfRealServers(t *testing.T) {
 	}{
 		{preset(t, "vllm"), vl, Identity{Version: "0.32.0", Models: []string{"tiny"}, MaxModelLen: 2048, KVTokens: 1048576}},
 		{preset(t, "llamacpp"), ll, Identity{Version: "b0-unknown", Models: []string{"smollm2"}, MaxModelLen: 2048, KVTokens: 8192}},
+		{preset(t, "openai"), ll, Identity{Version: "b0-unknown", Models: []string{"smollm2"}, MaxModelLen: 2048, KVTokens: 8192}},
 	} {
 		got, err := Ready(t.Context(), servedBy(t, c.h), c.p, ReadyOptions{}, func(string) {})
 		if err != nil {

@@ -169,17 +169,32 @@ func badPort(v string) error {
 	return fault.New(fault.Plan, "port_invalid", "write a number from 1 to 65535", "server.args has the port %q", v)
 }
 
-// mountModel binds the model of the host read-only and gives its path in the container. A file is mounted as a file.
+// mountModel binds the model of the host read-only and gives its path in the container.
 func mountModel(s *Spec, host string) string {
 	if host == "" {
 		return ""
 	}
-	target := modelTarget
-	if filepath.Ext(host) == ".gguf" {
-		target = path.Join(modelTarget, filepath.Base(host))
+	m, model := modelMount(host)
+	s.Mounts = append(s.Mounts, m)
+	return model
+}
+
+// modelMount chooses what to mount so that all parts of a model are seen: a snapshot of a hub's cache is a folder of links into its
+// repository's folder, a split file needs its siblings.
+func modelMount(host string) (m Mount, model string) {
+	host = filepath.Clean(host)
+	dir, base := filepath.Split(host)
+	if repository, snapshots := filepath.Split(filepath.Clean(dir)); snapshots == "snapshots" {
+		return Mount{Source: filepath.Clean(repository), Target: modelTarget}, path.Join(modelTarget, "snapshots", base)
 	}
-	s.Mounts = append(s.Mounts, Mount{Source: host, Target: target})
-	return target
+	if filepath.Ext(base) != ".gguf" {
+		return Mount{Source: host, Target: modelTarget}, modelTarget
+	}
+	model = path.Join(modelTarget, base)
+	if strings.Contains(base, "-of-") {
+		return Mount{Source: filepath.Clean(dir), Target: modelTarget}, model
+	}
+	return Mount{Source: host, Target: model}, model
 }
 
 // modelOf is what the server loads: a path, else the name under which a model hub knows it, where the server can fetch it.

@@ -118,6 +118,21 @@ func TestServerSpecFaults(t *testing.T) {
 	}
 }
 
+func TestModelMount(t *testing.T) {
+	for host, want := range map[string][3]string{
+		"/m/tiny":                  {"/m/tiny", "/model", "/model"},
+		"/m/tiny/":                 {"/m/tiny", "/model", "/model"},
+		"/m/t.gguf":                {"/m/t.gguf", "/model/t.gguf", "/model/t.gguf"},
+		"/m/t-00001-of-00002.gguf": {"/m", "/model", "/model/t-00001-of-00002.gguf"},
+		"/hub/models--lab--tiny/snapshots/1bae0e1": {"/hub/models--lab--tiny", "/model", "/model/snapshots/1bae0e1"},
+	} {
+		m, model := modelMount(host)
+		if got := [3]string{m.Source, m.Target, model}; got != want || m.Writable {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+	}
+}
+
 func TestBaseURL(t *testing.T) {
 	for raw, want := range map[string]string{
 		"http://127.0.0.1:8000":                     "http://127.0.0.1:8000",

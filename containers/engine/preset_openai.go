@@ -10,17 +10,30 @@ func openai() Preset {
 		ModelsPath:  "/v1/models",
 		MetricsPath: "/metrics",
 		Metrics:     everyEngine(),
-		Describe:    func(context.Context, Asker) Facts { return Facts{} },
+		Describe:    describeAny,
 	}
 }
 
-// everyEngine reads the metrics of whichever known engine stands behind an address.
+// realEngines are those that may stand behind an address.
+func realEngines() []Preset { return []Preset{vllm(), sglang(), llamacpp()} }
+
+// everyEngine reads the metrics of whichever of them it is.
 func everyEngine() map[string][]Series {
 	all := map[string][]Series{}
-	for _, p := range []Preset{vllm(), sglang(), llamacpp()} {
+	for _, p := range realEngines() {
 		for name, series := range p.Metrics {
 			all[name] = append(all[name], series...)
 		}
 	}
 	return all
+}
+
+// describeAny asks in the words of each of them, until one is answered.
+func describeAny(ctx context.Context, a Asker) Facts {
+	for _, p := range realEngines() {
+		if f := p.Describe(ctx, a); f != (Facts{}) {
+			return f
+		}
+	}
+	return Facts{}
 }
