@@ -20,7 +20,7 @@
     };
     const watch = () => {
       const inner = frame.contentDocument.querySelector("main");
-      if (inner) inner.style.padding = "0"; // the page around it has its own margin
+      if (inner) inner.style.padding = "16px 0 0"; // the page around it has its own margin
       fit();
       new ResizeObserver(fit).observe(frame.contentDocument.body);
     };
