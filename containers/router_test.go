@@ -152,6 +152,28 @@ func TestRealRouters(t *testing.T) {
 	}
 }
 
+// In docker a router gets its configuration by copy and reaches servers on the host's loopback.
+func TestRoutersInDocker(t *testing.T) {
+	imagetest.NeedDocker(t)
+	for _, k := range Routers() {
+		t.Run(k.Name, func(t *testing.T) {
+			ref := imagetest.ProgramImage(t, k.Name)
+			up := []string{serveBackend(t, "a", stepper{}), serveBackend(t, "b", stepper{})}
+			s, err := RouterSpec(plan.Router{Kind: k.Name, Image: ref}, up, SpecOptions{Owner: ownerOf(t), Run: ownerOf(t), Dir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			prepare(t, s)
+			r := startSpec(t, docker{DefaultSocket}, s)
+			await(t, "router", func() bool { return sendTo(t, r, "/who", "", nil) != "" })
+			routerIsSticky(t, r)
+			if id := r.Identity(); id.Role != "router" || id.Image != ref {
+				t.Errorf("identity %+v", id)
+			}
+		})
+	}
+}
+
 // A router that is left behind is found although nginx overwrites its environment, with its workers.
 func TestReapFindsRouters(t *testing.T) {
 	for _, k := range Routers() {

@@ -7,12 +7,14 @@ import (
 	"bytes"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,8 +131,8 @@ func layer(t testing.TB, files Files) []byte {
 		}
 	}
 	add(tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil)
-	for to, from := range files {
-		body, err := os.ReadFile(from)
+	for _, to := range slices.Sorted(maps.Keys(files)) {
+		body, err := os.ReadFile(files[to])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,6 +161,26 @@ func HelloImage(t testing.TB) (ref string) {
 	t.Helper()
 	img := Image(t, Files{"/hello": Build(t, "assay/containers/imagetest/testdata/hello")}, "/hello")
 	return Push(t, Registry(t), "assay/hello", img)
+}
+
+// ProgramImage is a program of this machine with the libraries that it needs, and this machine's users, by digest.
+func ProgramImage(t testing.TB, program string) (ref string) {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		Missing(t, "%s: %v", program, err)
+	}
+	files := Files{path: path, "/etc/passwd": "/etc/passwd", "/etc/group": "/etc/group"}
+	out, err := exec.Command("ldd", path).Output()
+	if err != nil {
+		t.Fatalf("libraries of %s: %v", path, err)
+	}
+	for word := range strings.FieldsSeq(string(out)) {
+		if filepath.IsAbs(word) {
+			files[word] = word
+		}
+	}
+	return Push(t, Registry(t), "assay/"+program, Image(t, files, path))
 }
 
 // LlamaServer is the static llama.cpp server of the cache; ASSAY_LLAMA_SERVER names another.
