@@ -143,7 +143,7 @@ func checkPlots(t *testing.T, tab context.Context, in named) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"sweep": 4 + 7, "tiny": 4, "serve": 4 + 7, "matrix": 4, "not_valid": 4 + 7, "hostile": 4 + 1}[in.Name]
+	want := map[string]int{"sweep": 4 + 8, "tiny": 4, "serve": 4 + 8, "matrix": 4, "not_valid": 4 + 8, "hostile": 4 + 1}[in.Name]
 	if len(plots) != want {
 		t.Errorf("%d plots, want %d: %v", len(plots), want, plots)
 	}

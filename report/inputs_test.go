@@ -143,7 +143,7 @@ func (x published) point(at int64) result.Point {
 		ID: id, Phase: "sweep", Concurrency: ptr(x.c), Router: x.router, State: result.PointValid, Reasons: []result.Reason{},
 		Window: &result.Window{StartedUS: at, EndedUS: end, DurationS: x.dur}, Metrics: s, MLPerf: drained,
 		Client:    &metrics.Client{StampSource: "kernel", TokenSource: "usage", LagUS: metrics.Lag{P50: x.lag / 3, P99: x.lag, Max: x.lag * 40}, CPUS: x.cpu, RSSBytes: 96 << 20, Events: x.out - 1000, SharedReads: x.out / 400, GCPauseUS: 310},
-		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage_pct": {Unit: "%", Min: 1, Mean: x.util * .6, Max: x.util * .73, N: int(x.dur)}},
+		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage": {Min: .01, Mean: x.util * .006, Max: x.util * .0073, N: int(x.dur)}, "engine.generation_tokens": {Min: 1e6, Mean: 2e6, Max: 1e6 + float64(x.out), N: int(x.dur)}},
 		Recording: &result.Recording{Path: "recordings/" + id + ".rec", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(id))), Requests: x.n, Events: x.out - 1000, EpochUS: at},
 	}
 	for g := range 8 {
@@ -216,7 +216,7 @@ func gpuTelemetry(points []result.Point) func(func(probes.Sample) bool) {
 			}
 			for _, s := range []probes.Sample{
 				{AtUS: at, Series: "engine.running", Value: math.Round(c * (.9 + .08*wave))}, {AtUS: at, Series: "engine.waiting", Value: 0},
-				{AtUS: at, Series: "engine.kv_usage_pct", Value: 73 * busy * (.95 + .05*wave)}, {AtUS: at, Series: "host.cpu_pct", Value: 4 + 14*busy + wave},
+				{AtUS: at, Series: "engine.kv_usage", Value: .73 * busy * (.95 + .05*wave)}, {AtUS: at, Series: "engine.generation_tokens", Value: float64(at-first) / 1e6 * 4000}, {AtUS: at, Series: "host.cpu_pct", Value: 4 + 14*busy + wave},
 			} {
 				if !yield(s) {
 					return
@@ -261,7 +261,7 @@ func notValidInput() Input {
 	in := sweepInput()
 	r := &in.Result
 	r.Run.Verdict = result.NotValid
-	r.Run.Reasons = []result.Reason{{Code: "points_not_valid", Text: "2 of 7 points are not valid"}}
+	r.Run.Reasons = []result.Reason{{Code: "points_not_valid", Text: "2 of 7 points are not valid"}, {Code: "server_died", Text: "point c128: the server ended by itself", Evidence: "exit code 139"}}
 	bad := &r.Points[6]
 	bad.State = result.PointNotValid
 	bad.Reasons = []result.Reason{{Code: "client_bound", Text: "the client sent too late to measure this point", Evidence: "lag P99 4,120 µs, limit 1,000 µs"}, {Code: "failed_requests", Text: "more than 0.1 % of the requests failed", Evidence: "412 of 64,820"}}

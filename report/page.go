@@ -132,11 +132,13 @@ func (p *page) machine(v view) {
 	}
 }
 
-// findings are the run's reasons and those of its points.
+// findings are the run's reasons and those of its points; a run's reason that only repeats a point's is left out.
 func (v view) findings() []finding {
 	var out []finding
 	for _, r := range v.res.Run.Reasons {
-		out = append(out, finding{Reason: r, Class: "fail"})
+		if !v.repeats(r) {
+			out = append(out, finding{Reason: r, Class: "fail"})
+		}
 	}
 	for _, p := range v.res.Points {
 		for _, r := range p.Reasons {
@@ -144,6 +146,17 @@ func (v view) findings() []finding {
 		}
 	}
 	return out
+}
+
+func (v view) repeats(r result.Reason) bool {
+	for _, p := range v.res.Points {
+		for _, own := range p.Reasons {
+			if own.Code == r.Code && own.Evidence == r.Evidence && strings.HasSuffix(r.Text, own.Text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // grid lays rows out with a column per point; nil when there is nothing to lay out.

@@ -32,6 +32,10 @@ func (v view) telemetryRows() []row {
 	}
 	var rows []row
 	for _, key := range plot.SortKeys(slices.Collect(maps.Keys(power))) {
+		if plot.IsCounter(key) {
+			rows = append(rows, row{Label: plot.SeriesTitle(key) + ": increase", Cell: func(p result.Point) cell { return increaseCell(p, key) }})
+			continue
+		}
 		rows = append(rows, row{Label: plot.SeriesTitle(key) + ": mean / max", Cell: func(p result.Point) cell { return foldCell(p, key) }})
 		if power[key] {
 			name, _, _ := strings.Cut(plot.SeriesTitle(key), ",")
@@ -52,7 +56,20 @@ func foldCell(p result.Point, key string) cell {
 		sum, high = sum+t.Mean, max(high, t.Max)
 	}
 	scale := plot.SeriesScale(key)
-	return cell{Text: figure.Measure(sum/float64(len(all))*scale) + " / " + figure.Measure(high*scale)}
+	return cell{Text: figure.Brief(sum/float64(len(all))*scale) + " / " + figure.Brief(high*scale)}
+}
+
+// increaseCell is how far a counter went during the point, over all devices.
+func increaseCell(p result.Point, key string) cell {
+	all := seriesOf(p, key)
+	if len(all) == 0 {
+		return cell{Text: figure.None}
+	}
+	sum := 0.0
+	for _, t := range all {
+		sum += t.Max - t.Min
+	}
+	return cell{Text: figure.Brief(sum * plot.SeriesScale(key))}
 }
 
 func energyCell(p result.Point, key string) cell {

@@ -41,11 +41,22 @@ func Measure(v float64) string {
 		return Grouped(v, 2)
 	case a >= 0.1:
 		return Grouped(v, 3)
+	case a < 0.001:
+		return "<0.001"
 	default:
 		return strings.Replace(strconv.FormatFloat(v, 'g', 3, 64), "-", "−", 1)
 	}
 }
 
+// Brief is Measure without decimals from 1,000 on, for values that are read at a glance.
+func Brief(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return Grouped(v, 0)
+	}
+	return Measure(v)
+}
+
+// Whole, Tenth, Hundred and Myriad write a fixed number of decimals: 0, 1, 2, 4.
 func Whole(v float64) string   { return Grouped(v, 0) }
 func Hundred(v float64) string { return Grouped(v, 2) }
 func Myriad(v float64) string  { return Grouped(v, 4) }
@@ -66,8 +77,11 @@ func Size(n int64) string {
 
 // Memory writes bytes of RAM as the system tells them: "2,015 GiB", "8 GiB".
 func Memory(n int64) string {
-	if n >= 10<<30 {
+	switch {
+	case n >= 1000<<30:
 		return Grouped(float64(n)/(1<<30), 0) + " GiB"
+	case n >= 10<<30:
+		return Plain(math.Round(float64(n)/(1<<30)*10)/10) + " GiB"
 	}
 	return Size(n)
 }

@@ -14,6 +14,7 @@ import (
 type Line struct {
 	Label, Value, Source string
 	Missing              []string // parts without a value, with the reason
+	Reason               string   // the first of those reasons
 }
 
 // Hover is the source of the value, and what is missing in it.
@@ -26,7 +27,7 @@ func (l Line) Hover() string {
 }
 
 // part is one fact inside a line.
-type part struct{ text, source, missing string }
+type part struct{ text, source, missing, reason string }
 
 // say makes a part of a fact; form writes its value.
 func say[T any](name string, f probes.Fact[T], form func(T) string) part {
@@ -36,13 +37,18 @@ func say[T any](name string, f probes.Fact[T], form func(T) string) part {
 	if f.NA != "" {
 		return part{}
 	}
-	return part{missing: name + " unknown: " + cmp.Or(f.Unknown, "not probed")}
+	return lost(name, cmp.Or(f.Unknown, "not probed"))
 }
 
 func asIs(s string) string { return s }
 
 func format[T any](layout string) func(T) string {
 	return func(v T) string { return fmt.Sprintf(layout, v) }
+}
+
+// lost is a part without a value.
+func lost(name, reason string) part {
+	return part{missing: name + " unknown: " + reason, reason: reason}
 }
 
 // compose joins the known parts; a line without any says why.
@@ -55,6 +61,7 @@ func compose(label, separator string, parts ...part) Line {
 		}
 		if p.missing != "" {
 			l.Missing = append(l.Missing, p.missing)
+			l.Reason = cmp.Or(l.Reason, p.reason)
 		}
 	}
 	l.Value, l.Source = strings.Join(texts, separator), Distinct(sources)
@@ -109,7 +116,7 @@ func vcpus(c probes.CPU) part {
 
 func nodes(l probes.List[probes.NUMANode]) part {
 	if l.Unknown != "" {
-		return part{missing: "NUMA nodes unknown: " + l.Unknown}
+		return lost("NUMA nodes", l.Unknown)
 	}
 	return part{text: figure.Plural(len(l.Items), "node")}
 }
@@ -117,7 +124,7 @@ func nodes(l probes.List[probes.NUMANode]) part {
 func acceleratorLines(s probes.SUT) []Line {
 	a := s.Accelerators
 	if a.Unknown != "" {
-		return []Line{{Label: "Accelerators", Missing: []string{"unknown: " + a.Unknown}}}
+		return []Line{{Label: "Accelerators", Missing: []string{"unknown: " + a.Unknown}, Reason: a.Unknown}}
 	}
 	if len(a.Items) == 0 {
 		return []Line{{Label: "Accelerators", Value: "none", Source: "PCI bus"}}
@@ -177,11 +184,13 @@ func peers(x probes.Accelerator) part {
 // across says a property of all devices: once where they agree, with counts where not.
 func across(label string, all []probes.Accelerator, of func(probes.Accelerator) part) Line {
 	var texts, sources, missing []string
+	var reason string
 	counts := map[string]int{}
 	for _, x := range all {
 		p := of(x)
 		if p.missing != "" && !slices.Contains(missing, p.missing) {
 			missing = append(missing, p.missing)
+			reason = cmp.Or(reason, p.reason)
 		}
 		if p.text == "" {
 			continue
@@ -191,7 +200,7 @@ func across(label string, all []probes.Accelerator, of func(probes.Accelerator) 
 		}
 		sources = append(sources, p.source)
 	}
-	l := Line{Label: label, Source: Distinct(sources), Missing: missing}
+	l := Line{Label: label, Source: Distinct(sources), Missing: missing, Reason: reason}
 	if len(texts) == 1 && counts[texts[0]] == len(all) {
 		l.Value = texts[0]
 		return l
@@ -275,7 +284,7 @@ func storageLines(s probes.SUT) []Line {
 // listLine says the items of a list, equal ones counted: "7 × Dell PM1735a 1.46 TiB nvme".
 func listLine[T any](label string, l probes.List[T], of func(T) []part) Line {
 	if l.Unknown != "" {
-		return Line{Label: label, Missing: []string{"unknown: " + l.Unknown}}
+		return Line{Label: label, Missing: []string{"unknown: " + l.Unknown}, Reason: l.Unknown}
 	}
 	if len(l.Items) == 0 {
 		return Line{Label: label, Value: "none", Source: "known to be empty"}

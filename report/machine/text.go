@@ -37,7 +37,7 @@ func (l Line) Text() string {
 	if l.Value != "" {
 		return l.Value
 	}
-	return strings.Join(l.Missing, "; ")
+	return "unknown: " + cmp.Or(l.Reason, strings.Join(l.Missing, "; "), "not said")
 }
 
 // writeMissing lists the unknown facts by their reason, for one cause often hides many facts.

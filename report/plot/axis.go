@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,10 +49,20 @@ func valueAxis(name string, values []float64, n int) axis {
 	for _, v := range values {
 		lo, hi = math.Min(lo, v), math.Max(hi, v)
 	}
-	if len(values) < 3 || lo <= 0 || hi/lo < 30 {
-		return zeroAxis(name, hi, n)
+	if len(values) >= 3 && lo > 0 && hi/lo >= 30 {
+		return powerAxis(name+", log scale", lo, hi, 10)
 	}
-	return powerAxis(name+", log scale", lo, hi, 10)
+	if len(values) == 1 {
+		hi *= 1.5 // a lone point stands inside, not on the edge
+	}
+	if wholeNumbers(values) {
+		n = min(n, max(int(math.Ceil(hi)), 1)) // half a request is no tick
+	}
+	return zeroAxis(name, hi, n)
+}
+
+func wholeNumbers(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) })
 }
 
 func powerAxis(name string, lo, hi float64, n int) axis {

@@ -67,25 +67,58 @@ func (c clock) at(us int64) float64 { return float64(us-c.from) / float64(c.to-c
 
 // gauges reads the samples once and folds them into columns.
 func gauges(samples func(func(probes.Sample) bool), c clock) []*gauge {
-	found, bySeries := map[string]*gauge{}, map[string]*gauge{}
+	found, bySeries := map[string]*gauge{}, map[string]*series{}
 	for s := range samples {
 		t := c.at(s.AtUS)
 		if t < 0 || t >= 1 || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
 			continue
 		}
-		g := bySeries[s.Series]
-		if g == nil {
-			g = gaugeOf(found, s.Series)
-			bySeries[s.Series] = g
+		one := bySeries[s.Series]
+		if one == nil {
+			one = &series{gauge: gaugeOf(found, s.Series)}
+			bySeries[s.Series] = one
 		}
-		g.bins[int(t*columns)].add(s.Value)
-		g.all.add(s.Value)
+		if v, ok := one.value(s); ok {
+			one.gauge.bins[int(t*columns)].add(v)
+			one.gauge.all.add(v)
+		}
 	}
 	var out []*gauge
 	for _, key := range SortKeys(slices.Collect(maps.Keys(found))) {
 		out = append(out, found[key])
 	}
 	return out
+}
+
+// series is one series on its way into its gauge; last is the sample before, for counters.
+type series struct {
+	gauge *gauge
+	last  probes.Sample
+}
+
+// value is the sample's own value, or the rate per second since the last one where the series only counts up. A counter that fell has
+// begun anew and tells nothing for that step.
+func (s *series) value(x probes.Sample) (float64, bool) {
+	if !IsCounter(s.gauge.Key) {
+		return x.Value, true
+	}
+	last := s.last
+	s.last = x
+	dt := float64(x.AtUS-last.AtUS) / 1e6
+	if last.AtUS == 0 || dt <= 0 || x.Value < last.Value {
+		return 0, false
+	}
+	return (x.Value - last.Value) / dt, true
+}
+
+// IsCounter tells a series that only counts up: its increase means something, its value does not.
+func IsCounter(key string) bool {
+	for _, suffix := range []string{"prompt_tokens", "generation_tokens", "prefix_queries", "prefix_hits", "preemptions", "energy_j"} {
+		if strings.HasSuffix(key, suffix) {
+			return true
+		}
+	}
+	return false
 }
 
 // gaugeOf finds the gauge of a series, or begins it, and counts the series as a device.
@@ -132,7 +165,7 @@ func SeriesKey(name string) (key, device string) {
 // SeriesTitle names a series with its unit: "GPU power, W".
 func SeriesTitle(key string) string {
 	units := []struct{ suffix, unit string }{
-		{"_w", "W"}, {"_c", "°C"}, {"_mhz", "MHz"}, {"_pct", "%"}, {"_bytes_per_s", "MiB/s"}, {"_bytes", "GiB"}, {"_j", "J"}, {"_rpm", "rpm"}, {"_mbps", "MB/s"},
+		{"_w", "W"}, {"_c", "°C"}, {"_mhz", "MHz"}, {"_pct", "%"}, {"_usage", "%"}, {"_bytes_per_s", "MiB/s"}, {"_bytes", "GiB"}, {"_j", "J"}, {"_rpm", "rpm"}, {"_mbps", "MB/s"},
 		{"_tps", "tok/s"}, {"_per_s", "1/s"}, {"_ms", "ms"}, {"_s", "s"}, {"_mv", "mV"},
 	}
 	kind, rest, _ := strings.Cut(key, ".")
@@ -140,6 +173,9 @@ func SeriesTitle(key string) string {
 	for _, u := range units {
 		if trimmed, ok := strings.CutSuffix(rest, u.suffix); ok {
 			rest, unit = trimmed, ", "+u.unit
+			if u.suffix == "_usage" {
+				rest += u.suffix
+			}
 			break
 		}
 	}
@@ -151,6 +187,8 @@ func SeriesScale(key string) float64 {
 	switch {
 	case strings.HasSuffix(key, "_bytes"):
 		return 1.0 / (1 << 30)
+	case strings.HasSuffix(key, "_usage"): // a fraction
+		return 100
 	case strings.HasSuffix(key, "_bytes_per_s"):
 		return 1.0 / (1 << 20)
 	}
@@ -166,7 +204,9 @@ func Panels(samples func(func(probes.Sample) bool), windows []Window) []Plot {
 	}
 	var out []Plot
 	for _, g := range gauges(samples, c) {
-		out = append(out, g.panel(c, windows))
+		if g.all.n > 0 {
+			out = append(out, g.panel(c, windows))
+		}
 	}
 	return out
 }
@@ -176,7 +216,10 @@ func (g *gauge) panel(c clock, windows []Window) Plot {
 	y := zeroAxis("", g.all.max*scale, 3)
 	p := f.blank(c.axis(), y)
 	p.Title = SeriesTitle(g.Key)
-	p.Note = fmt.Sprintf("mean %s, max %s", figure.Measure(g.all.mean()*scale), figure.Measure(g.all.max*scale))
+	if IsCounter(g.Key) {
+		p.Title += " per second"
+	}
+	p.Note = fmt.Sprintf("mean %s, max %s", figure.Brief(g.all.mean()*scale), figure.Brief(g.all.max*scale))
 	if n := len(g.devices); n > 1 {
 		p.Note = fmt.Sprintf("%d devices, %s", n, p.Note)
 	}

@@ -51,7 +51,9 @@ func TestValueAxis(t *testing.T) {
 		{"Concurrency", []float64{32, 40, 64, 128, 512}, false, []string{"0", "100", "200", "300", "400", "500", "600"}},
 		{"Concurrency", []float64{1, 2, 4, 8, 16, 32, 64}, true, []string{"1", "2", "4", "8", "16", "32", "64"}},
 		{"Context, tokens", []float64{8192, 65536, 1043456}, true, []string{"8K", "16K", "32K", "64K", "128K", "256K", "512K"}},
-		{"Concurrency", []float64{7}, false, []string{"0", "2", "4", "6", "8"}},
+		{"Concurrency", []float64{7}, false, []string{"0", "2", "4", "6", "8", "10", "12"}},
+		{"Concurrency", []float64{1}, false, []string{"0", "1", "2"}},
+		{"Rate, requests/s", []float64{0.5, 0.75}, false, []string{"0.0", "0.2", "0.4", "0.6", "0.8"}},
 		{"Concurrency", []float64{0, 1, 64}, false, []string{"0", "20", "40", "60", "80"}},
 	}
 	for _, test := range tests {
@@ -168,8 +170,23 @@ func TestGauges(t *testing.T) {
 	}
 }
 
+// A counter is drawn as its rate; where it begins anew nothing is drawn, and never a negative rate.
+func TestCounters(t *testing.T) {
+	values := []float64{100, 110, 130, 5, 15}
+	gs := gauges(func(yield func(probes.Sample) bool) {
+		for i, v := range values {
+			if !yield(probes.Sample{AtUS: int64(i+1) * 2_000_000, Series: "engine.generation_tokens", Value: v}) {
+				return
+			}
+		}
+	}, clock{0, 20_000_000})
+	if g := gs[0].all; g.n != 3 || g.min != 5 || g.max != 10 {
+		t.Errorf("rates: %+v", g)
+	}
+}
+
 func TestSeriesTitle(t *testing.T) {
-	for key, want := range map[string]string{"gpu.power_w": "GPU power, W", "host.cpu_pct": "Host CPU, %", "engine.running": "Engine running", "gpu.vram_used_bytes": "GPU VRAM used, GiB", "engine.kv_usage": "Engine KV usage"} {
+	for key, want := range map[string]string{"gpu.power_w": "GPU power, W", "host.cpu_pct": "Host CPU, %", "engine.running": "Engine running", "gpu.vram_used_bytes": "GPU VRAM used, GiB", "engine.kv_usage": "Engine KV usage, %"} {
 		if got := SeriesTitle(key); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
