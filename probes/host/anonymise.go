@@ -103,7 +103,7 @@ func SafeCmdline(line string) string {
 		switch {
 		case cutNext && !strings.HasPrefix(f, "-") && !has:
 			fields[i], cutNext = "[cut]", false
-		case secret.MatchString(name) && has:
+		case has && (secret.MatchString(name) || name == "ip" || name == "nfsroot"):
 			fields[i], cutNext = name+"=[cut]", false
 		default:
 			fields[i] = Anonymous(partUUID.ReplaceAllString(f, "PARTUUID=[uuid]"))
@@ -194,6 +194,7 @@ func (c cleaner) output(b []byte) []byte {
 	b = tags.ReplaceAllFunc(b, cleanTag)
 	lines := regexp.MustCompile(`(?m)^(\s*(?:Serial Number|GPU PDI|Chassis Serial Number|GPU Fabric GUID|ClusterUUID|Host ID)\s*:).*$`)
 	b = lines.ReplaceAll(b, []byte("$1 cut"))
+	b = regexp.MustCompile(`(?m)^(\s+Name\s+: )\S*/`).ReplaceAll(b, []byte("$1")) // of a program, as in the SUT
 	return []byte(anonymousFile(string(b)))
 }
 

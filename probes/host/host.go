@@ -64,6 +64,7 @@ type readError struct {
 	absent    bool // known not to be there, as opposed to not captured or not readable
 }
 
+// Error is the path and why it could not be read.
 func (e *readError) Error() string { return e.path + " " + e.why }
 
 const whyAbsent = "does not exist"

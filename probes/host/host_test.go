@@ -233,11 +233,12 @@ func TestNaturalOrder(t *testing.T) {
 
 func TestSafeCmdline(t *testing.T) {
 	for line, want := range map[string]string{
+		"console=10.0.0.1:6666":                "console=[ip]:6666",
 		"quiet iommu=pt":                       "quiet iommu=pt",
 		"a.password=x --token y --auth-on z=1": "a.password=[cut] --token [cut] --auth-on z=1",
-		"root=UUID=0a1b2c3d-1111-4222-8333-444455556666 r=PARTUUID=dead-01":  "root=UUID=[uuid] r=PARTUUID=[uuid]",
-		"ip=10.0.0.1:::255.255.255.0 mac=aa:bb:cc:dd:ee:ff pci=0000:1b:00.0": "ip=[ip]:::[ip] mac=[mac] pci=0000:1b:00.0",
-		"systemd.set_credential=a:b cryptkey=/x:y rd.luks.key=/k":            "systemd.set_credential=[cut] cryptkey=[cut] rd.luks.key=[cut]",
+		"root=UUID=0a1b2c3d-1111-4222-8333-444455556666 r=PARTUUID=dead-01":        "root=UUID=[uuid] r=PARTUUID=[uuid]",
+		"ip=10.0.0.1:::255.255.255.0:node7 mac=aa:bb:cc:dd:ee:ff pci=0000:1b:00.0": "ip=[cut] mac=[mac] pci=0000:1b:00.0",
+		"systemd.set_credential=a:b cryptkey=/x:y rd.luks.key=/k":                  "systemd.set_credential=[cut] cryptkey=[cut] rd.luks.key=[cut]",
 	} {
 		if got := SafeCmdline(line); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", line, got, want)

@@ -62,6 +62,7 @@ type capped struct {
 	left int
 }
 
+// Write keeps what still fits.
 func (c *capped) Write(p []byte) (int, error) {
 	n := min(len(p), c.left)
 	c.left -= n

@@ -92,6 +92,7 @@ func SizeText(bytes int64) string {
 	return fmt.Sprintf("%.1f %s", v, units[i])
 }
 
+// NotNegative refuses the -1 that stands for none.
 func NotNegative(n int) (int, error) {
 	if n < 0 {
 		return 0, sut.ErrNoValue
@@ -107,6 +108,7 @@ func HexID(s string) string {
 	return s
 }
 
+// ParseSwitch reads what the kernel writes for on and off.
 func ParseSwitch(s string) (bool, error) {
 	switch s {
 	case "0", "N", "n", "off":
@@ -117,6 +119,7 @@ func ParseSwitch(s string) (bool, error) {
 	return false, sut.ErrNoValue
 }
 
+// Atoi reads a whole number.
 func Atoi(s string) (int, error) { return strconv.Atoi(s) }
 
 // LeadingNumber reads "400 Gb/sec (4X NDR)" and "16.0 GT/s PCIe".

@@ -49,14 +49,28 @@ func cpuinfoValue(text, key string) (string, error) {
 // cpuPlace is where one logical CPU sits.
 type cpuPlace struct{ pkg, core string }
 
+const topologySource = cpuDir + "/cpu*/topology"
+
 // readTopology counts distinct packages and distinct cores; core_id alone is not unique.
 func readTopology(h host.Host, c *sut.CPU) {
-	const source = cpuDir + "/cpu*/topology"
+	sockets, cores, threads, err := countTopology(readPlaces(h))
+	c.Sockets, c.CoresPerSocket, c.ThreadsPerCore = counted(sockets, err), counted(cores, err), counted(threads, err)
+}
+
+func counted(n int, err error) sut.Fact[int] {
+	if err != nil {
+		return sut.Unknown[int]("%s: %s", topologySource, err)
+	}
+	return sut.Known(n, topologySource)
+}
+
+// readPlaces gives the place of each CPU that is online; the others have no topology.
+func readPlaces(h host.Host) []cpuPlace {
 	var places []cpuPlace
 	for _, dir := range h.Match(cpuDir, "cpu[0-9]*") {
 		pkg, err := h.Text(dir + "/topology/physical_package_id")
 		if err != nil {
-			continue // an offline CPU has no topology
+			continue
 		}
 		core, err := h.Text(dir + "/topology/core_cpus_list")
 		if err != nil {
@@ -64,14 +78,7 @@ func readTopology(h host.Host, c *sut.CPU) {
 		}
 		places = append(places, cpuPlace{pkg, core})
 	}
-	sockets, cores, threads, err := countTopology(places)
-	if err != nil {
-		c.Sockets, c.CoresPerSocket, c.ThreadsPerCore = sut.Unknown[int]("%s: %s", source, err), sut.Unknown[int]("%s: %s", source, err), sut.Unknown[int]("%s: %s", source, err)
-		return
-	}
-	c.Sockets = sut.Known(sockets, source)
-	c.CoresPerSocket = sut.Known(cores, source)
-	c.ThreadsPerCore = sut.Known(threads, source)
+	return places
 }
 
 // countTopology gives sockets, cores per socket and threads per core; an error when packages or cores differ, since one number would be wrong.
@@ -111,25 +118,37 @@ func readNodes(h host.Host) sut.List[sut.NUMANode] {
 	gpu := gpuNodes(h)
 	list := sut.List[sut.NUMANode]{Items: []sut.NUMANode{}}
 	for _, node := range h.Match(dir, "node[0-9]*") {
-		id := strings.TrimPrefix(path.Base(node), "node")
-		n := sut.NUMANode{
-			ID:    sut.Convert(sut.Known(id, node), host.Atoi),
-			CPUs:  host.TextFact(h, node+"/cpulist"),
-			Bytes: sut.Convert(host.TextFact(h, node+"/meminfo"), func(s string) (int64, error) { return meminfoBytes(s, "MemTotal") }),
-		}
-		switch text, err := h.Text(node + "/cpulist"); {
-		case err == nil && text != "":
-			n.Kind = sut.Known("cpu", node+"/cpulist")
-		case gpu[id] != "":
-			n.CPUs, n.Kind = sut.NA[string]("a node without CPUs"), sut.Known("gpu", gpu[id])
-		case err == nil:
-			n.CPUs, n.Kind = sut.NA[string]("a node without CPUs"), sut.Known("memory", node+"/cpulist is empty")
-		default:
-			n.Kind = sut.Unknown[string]("%s", err)
-		}
-		list.Items = append(list.Items, n)
+		list.Items = append(list.Items, readNode(h, node, gpu))
 	}
 	return list
+}
+
+func readNode(h host.Host, node string, gpu map[string]string) sut.NUMANode {
+	id := strings.TrimPrefix(path.Base(node), "node")
+	n := sut.NUMANode{
+		ID:    sut.Convert(sut.Known(id, node), host.Atoi),
+		CPUs:  host.TextFact(h, node+"/cpulist"),
+		Bytes: sut.Convert(host.TextFact(h, node+"/meminfo"), func(s string) (int64, error) { return meminfoBytes(s, "MemTotal") }),
+	}
+	text, err := h.Text(node + "/cpulist")
+	n.Kind = nodeKind(node+"/cpulist", text, err, gpu[id])
+	if n.Kind.IsKnown() && text == "" {
+		n.CPUs = sut.NA[string]("a node without CPUs")
+	}
+	return n
+}
+
+// nodeKind tells a node with CPUs, a GPU's memory (gpu is the file that says so), and other memory.
+func nodeKind(source, cpus string, err error, gpu string) sut.Fact[string] {
+	switch {
+	case err != nil:
+		return sut.Unknown[string]("%s", err)
+	case cpus != "":
+		return sut.Known("cpu", source)
+	case gpu != "":
+		return sut.Known("gpu", gpu)
+	}
+	return sut.Known("memory", source+" is empty")
 }
 
 // gpuNodes gives the nodes that are memory of an NVIDIA GPU, with the file that says so.

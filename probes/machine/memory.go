@@ -73,23 +73,33 @@ func parseUdevDIMMs(text string) (dimms []sut.DIMM, slots int) {
 	}
 	slots, _ = strconv.Atoi(env["MEMORY_ARRAY_NUM_DEVICES"])
 	for i := range min(slots, 1024) {
-		key := func(name string) sut.Fact[string] {
-			name = fmt.Sprintf("MEMORY_DEVICE_%d_%s", i, name)
-			if v, err := boardText(env[name]); err == nil {
-				return sut.Known(v, udevDMI)
-			}
-			return sut.Unknown[string]("%s has no %s", udevDMI, name)
+		if d, ok := udevDIMM(env, i); ok {
+			dimms = append(dimms, d)
 		}
-		size := sut.Convert(key("SIZE"), func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
-		if key("PRESENT").Value == "0" || !size.IsKnown() || size.Value == 0 {
-			continue
-		}
-		dimms = append(dimms, sut.DIMM{
-			SizeBytes: size, Type: key("TYPE"), SpeedMTS: sut.Convert(key("SPEED_MTS"), host.Atoi),
-			ConfiguredMTS: sut.Convert(key("CONFIGURED_SPEED_MTS"), host.Atoi), Slot: key("LOCATOR"),
-		})
 	}
 	return dimms, slots
+}
+
+// udevDIMM reads one slot; false when it is empty.
+func udevDIMM(env map[string]string, slot int) (sut.DIMM, bool) {
+	key := func(name string) sut.Fact[string] {
+		return udevText(env, fmt.Sprintf("MEMORY_DEVICE_%d_%s", slot, name))
+	}
+	size := sut.Convert(key("SIZE"), func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+	if key("PRESENT").Value == "0" || !size.IsKnown() || size.Value <= 0 {
+		return sut.DIMM{}, false
+	}
+	return sut.DIMM{
+		SizeBytes: size, Type: key("TYPE"), SpeedMTS: sut.Convert(key("SPEED_MTS"), host.Atoi),
+		ConfiguredMTS: sut.Convert(key("CONFIGURED_SPEED_MTS"), host.Atoi), Slot: key("LOCATOR"),
+	}, true
+}
+
+func udevText(env map[string]string, name string) sut.Fact[string] {
+	if v, err := boardText(env[name]); err == nil {
+		return sut.Known(v, udevDMI)
+	}
+	return sut.Unknown[string]("%s has no %s", udevDMI, name)
 }
 
 func sumDIMMs(dimms []sut.DIMM, source string) sut.Fact[int64] {
@@ -111,16 +121,7 @@ func dimmSummary(dimms []sut.DIMM) string {
 	var kinds []string
 	count := map[string]int{}
 	for _, d := range dimms {
-		kind := "memory of unknown type"
-		if d.Type.IsKnown() {
-			kind = d.Type.Value
-		}
-		if mts, ok := sut.First(d.ConfiguredMTS, d.SpeedMTS).Get(); ok {
-			kind += fmt.Sprintf("-%d", mts)
-		}
-		if d.SizeBytes.IsKnown() {
-			kind = host.SizeText(d.SizeBytes.Value) + " " + kind
-		}
+		kind := dimmKind(d)
 		if count[kind]++; !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
@@ -129,4 +130,19 @@ func dimmSummary(dimms []sut.DIMM) string {
 		kinds[i] = fmt.Sprintf("%d × %s", count[k], k)
 	}
 	return strings.Join(kinds, " + ")
+}
+
+// dimmKind writes what is known of "64 GiB DDR5-4800".
+func dimmKind(d sut.DIMM) string {
+	kind := "memory of unknown type"
+	if d.Type.IsKnown() {
+		kind = d.Type.Value
+	}
+	if mts, ok := sut.First(d.ConfiguredMTS, d.SpeedMTS).Get(); ok {
+		kind += fmt.Sprintf("-%d", mts)
+	}
+	if d.SizeBytes.IsKnown() {
+		kind = host.SizeText(d.SizeBytes.Value) + " " + kind
+	}
+	return kind
 }

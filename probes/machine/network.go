@@ -32,27 +32,34 @@ func ProbeNetwork(_ context.Context, h host.Host, s *sut.SUT) error {
 }
 
 func readNIC(h host.Host, dev string, names func(vendor, device string) sut.Fact[string]) sut.NIC {
-	n := sut.NIC{
+	return sut.NIC{
 		Name:      sut.Known(host.WithoutIDs(path.Base(dev)), dev),
 		Kind:      nicKind(h, dev),
-		Up:        sut.Convert(host.TextFact(h, dev+"/operstate"), func(s string) (bool, error) { return s == "up", nil }),
+		Model:     nicModel(h, dev, names),
+		Up:        nicUp(h, dev),
 		SpeedMbps: sut.Convert(host.TextFact(h, dev+"/speed"), linkSpeed),
 	}
-	if n.Up.IsKnown() && host.TextFact(h, dev+"/operstate").Value == "unknown" {
-		n.Up = sut.Convert(host.TextFact(h, dev+"/carrier"), host.ParseSwitch)
+}
+
+// nicUp takes the carrier where the driver does not keep an operational state.
+func nicUp(h host.Host, dev string) sut.Fact[bool] {
+	state := host.TextFact(h, dev+"/operstate")
+	if state.Value == "unknown" {
+		return sut.Convert(host.TextFact(h, dev+"/carrier"), host.ParseSwitch)
 	}
+	return sut.Convert(state, func(s string) (bool, error) { return s == "up", nil })
+}
+
+func nicModel(h host.Host, dev string, names func(vendor, device string) sut.Fact[string]) sut.Fact[string] {
 	if !h.IsDir(dev + "/device") {
-		n.Model = sut.NA[string]("no device of its own")
-		return n
+		return sut.NA[string]("no device of its own")
+	}
+	if real, _ := h.Real(dev + "/device"); strings.Contains(path.Base(real), "virtio") {
+		return sut.Known("virtio network device", dev+"/device")
 	}
 	vendor, _ := h.Text(dev + "/device/vendor")
 	device, _ := h.Text(dev + "/device/device")
-	if real, _ := h.Real(dev + "/device"); strings.Contains(path.Base(real), "virtio") {
-		n.Model = sut.Known("virtio network device", dev+"/device")
-		return n
-	}
-	n.Model = names(vendor, device)
-	return n
+	return names(vendor, device)
 }
 
 // linkSpeed reads Mb/s; -1 and 0 are what drivers say when there is no link.
@@ -100,19 +107,23 @@ func ProbeInfiniBand(_ context.Context, h host.Host, s *sut.SUT) error {
 	for _, hca := range h.Match(dir, "*") {
 		ports := h.Match(hca+"/ports", "[0-9]*")
 		for _, port := range ports {
-			name := path.Base(hca)
-			if len(ports) > 1 {
-				name += "/" + path.Base(port)
-			}
-			list.Items = append(list.Items, sut.InfiniBand{
-				Name:      sut.Known(name, port),
-				RateGbps:  sut.Convert(host.TextFact(h, port+"/rate"), host.LeadingNumber),
-				State:     sut.Convert(host.TextFact(h, port+"/state"), host.AfterColon),
-				LinkLayer: host.TextFact(h, port+"/link_layer"),
-				Firmware:  host.TextFact(h, hca+"/fw_ver"),
-			})
+			list.Items = append(list.Items, readPort(h, hca, port, len(ports) > 1))
 		}
 	}
 	s.Network.InfiniBand = list
 	return nil
+}
+
+func readPort(h host.Host, hca, port string, several bool) sut.InfiniBand {
+	name := path.Base(hca)
+	if several {
+		name += "/" + path.Base(port)
+	}
+	return sut.InfiniBand{
+		Name:      sut.Known(name, port),
+		RateGbps:  sut.Convert(host.TextFact(h, port+"/rate"), host.LeadingNumber),
+		State:     sut.Convert(host.TextFact(h, port+"/state"), host.AfterColon),
+		LinkLayer: host.TextFact(h, port+"/link_layer"),
+		Firmware:  host.TextFact(h, hca+"/fw_ver"),
+	}
 }

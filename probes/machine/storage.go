@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"regexp"
@@ -106,10 +107,14 @@ func blockName(h host.Host, m mount) string {
 		}
 		return path.Base(m.source)
 	}
-	name, ok := strings.CutPrefix(m.source, "/dev/") // btrfs has a device number of its own
-	if !ok || !strings.Contains(m.fstype, "fs") || m.fstype == "devtmpfs" {
-		return ""
+	if strings.HasPrefix(m.source, "/dev/") && m.fstype == "btrfs" {
+		return sourceName(h, strings.TrimPrefix(m.source, "/dev/"))
 	}
+	return ""
+}
+
+// sourceName finds the device of a file system with a device number of its own (btrfs) by the name it was mounted from.
+func sourceName(h host.Host, name string) string {
 	if mapped, ok := strings.CutPrefix(name, "mapper/"); ok {
 		for _, dm := range h.Match("/sys/block", "dm-*") {
 			if text, err := h.Text(dm + "/dm/name"); err == nil && text == mapped {
@@ -123,35 +128,43 @@ func blockName(h host.Host, m mount) string {
 	return ""
 }
 
-// readFilesystems gives every mount on a block device or network file system, once per device: the one that shows its root, at the shortest path.
+// mounted is a mount and the block device below it, "" for a network file system.
+type mounted struct {
+	mount
+	block string
+}
+
+// readFilesystems gives every mount on a block device or network file system, once per device.
 func readFilesystems(h host.Host) sut.List[sut.Filesystem] {
-	const file = "/proc/self/mountinfo"
-	text, err := h.Text(file)
+	text, err := h.Text("/proc/self/mountinfo")
 	if err != nil {
 		return sut.List[sut.Filesystem]{Unknown: err.Error()}
 	}
-	var order []string
-	chosen, block := map[string]mount{}, map[string]string{}
-	for _, m := range parseMountinfo(text) {
-		key := blockName(h, m)
-		block[key] = key
-		if key == "" {
-			if !isNetworkFS(m.fstype) && m.fstype != "zfs" {
-				continue
-			}
-			key = m.fstype + " " + m.source
-		}
-		old, seen := chosen[key]
-		if !seen {
-			order = append(order, key)
-		}
-		if !seen || betterMount(m, old) {
-			chosen[key] = m
-		}
-	}
 	list := sut.List[sut.Filesystem]{Items: []sut.Filesystem{}}
-	for _, key := range order {
-		list.Items = append(list.Items, filesystem(h, chosen[key], block[key]))
+	for _, m := range oncePerDevice(h, parseMountinfo(text)) {
+		list.Items = append(list.Items, filesystem(h, m.mount, m.block))
+	}
+	return list
+}
+
+// oncePerDevice takes of each device the mount that shows its root, at the shortest path, in the order of the first mounts.
+func oncePerDevice(h host.Host, mounts []mount) []mounted {
+	var list []mounted
+	at := map[string]int{}
+	for _, m := range mounts {
+		block := blockName(h, m)
+		if block == "" && !isNetworkFS(m.fstype) && m.fstype != "zfs" {
+			continue
+		}
+		key := cmp.Or(block, m.fstype+" "+m.source)
+		i, seen := at[key]
+		switch {
+		case !seen:
+			at[key] = len(list)
+			list = append(list, mounted{m, block})
+		case betterMount(m, list[i].mount):
+			list[i].mount = m
+		}
 	}
 	return list
 }
@@ -203,27 +216,26 @@ func stackBelow(h host.Host, name string, depth int) []string {
 	return layers
 }
 
+// mapperLayer names what a device-mapper device is by the prefix of its uuid; a partition made by kpartx is no layer.
+func mapperLayer(uuid string) string {
+	prefix, _, _ := strings.Cut(uuid, "-")
+	if strings.HasPrefix(prefix, "part") {
+		return ""
+	}
+	names := map[string]string{"LVM": "lvm", "CRYPT": "crypt", "mpath": "multipath", "DMRAID": "dmraid", "VDO": "vdo"}
+	return cmp.Or(names[prefix], "device-mapper")
+}
+
 // layerOf names what one block device is.
 func layerOf(h host.Host, dev string) string {
 	name := path.Base(dev)
 	switch {
 	case strings.HasPrefix(name, "dm-"):
 		uuid, _ := h.Text(dev + "/dm/uuid")
-		prefix, _, _ := strings.Cut(uuid, "-")
-		names := map[string]string{"LVM": "lvm", "CRYPT": "crypt", "mpath": "multipath", "DMRAID": "dmraid", "VDO": "vdo"}
-		if strings.HasPrefix(prefix, "part") {
-			return ""
-		}
-		if n, ok := names[prefix]; ok {
-			return n
-		}
-		return "device-mapper"
+		return mapperLayer(uuid)
 	case strings.HasPrefix(name, "md"):
-		level, err := h.Text(dev + "/md/level")
-		if err != nil || level == "" {
-			return "md"
-		}
-		return level
+		level, _ := h.Text(dev + "/md/level")
+		return cmp.Or(level, "md")
 	case strings.HasPrefix(name, "loop"):
 		return "loop"
 	}

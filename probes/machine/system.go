@@ -81,24 +81,14 @@ func readVirtualization(h host.Host) sut.Fact[string] {
 	return vm
 }
 
-// readVM tells a virtual machine by the firmware's vendor and the processor's hypervisor flag. A Hyper-V root or a Xen dom0 is not
-// a guest although it has the flag.
+// readVM tells a virtual machine by the firmware's vendor and the processor's hypervisor flag. A Xen dom0 is not a guest although it has
+// the flag.
 func readVM(h host.Host) sut.Fact[string] {
-	for _, field := range []string{"product_name", "sys_vendor", "board_vendor", "bios_vendor"} {
-		name := "/sys/class/dmi/id/" + field
-		text, _ := h.Text(name)
-		if field == "product_name" && strings.HasSuffix(text, ".metal") {
-			break // Amazon's bare-metal instances name the same vendor
-		}
-		if vmVendor(text) != "" {
-			return sut.Known(vmVendor(text), name)
-		}
+	if f := firmwareVM(h); f.IsKnown() {
+		return f
 	}
-	if caps, err := h.Text("/proc/xen/capabilities"); err == nil && strings.Contains(caps, "control_d") {
-		return sut.Known("none", "/proc/xen/capabilities")
-	}
-	if kind, err := h.Text("/sys/hypervisor/type"); err == nil && kind == "xen" {
-		return sut.Known("xen", "/sys/hypervisor/type")
+	if f := readXen(h); f.IsKnown() {
+		return f
 	}
 	info, err := h.Text("/proc/cpuinfo")
 	if err != nil {
@@ -111,6 +101,36 @@ func readVM(h host.Host) sut.Fact[string] {
 	if !flags["hypervisor"] {
 		return sut.Known("none", "/proc/cpuinfo: no hypervisor flag")
 	}
+	return clockVM(h)
+}
+
+// firmwareVM looks for the names that hypervisors give their firmware.
+func firmwareVM(h host.Host) sut.Fact[string] {
+	for _, field := range []string{"product_name", "sys_vendor", "board_vendor", "bios_vendor"} {
+		name := "/sys/class/dmi/id/" + field
+		text, _ := h.Text(name)
+		if field == "product_name" && strings.HasSuffix(text, ".metal") {
+			break // Amazon's bare-metal instances name the same vendor
+		}
+		if vmVendor(text) != "" {
+			return sut.Known(vmVendor(text), name)
+		}
+	}
+	return sut.Fact[string]{}
+}
+
+func readXen(h host.Host) sut.Fact[string] {
+	if caps, err := h.Text("/proc/xen/capabilities"); err == nil && strings.Contains(caps, "control_d") {
+		return sut.Known("none", "/proc/xen/capabilities")
+	}
+	if kind, err := h.Text("/sys/hypervisor/type"); err == nil && kind == "xen" {
+		return sut.Known("xen", "/sys/hypervisor/type")
+	}
+	return sut.Fact[string]{}
+}
+
+// clockVM names a hypervisor by the clock that it offers its guests.
+func clockVM(h host.Host) sut.Fact[string] {
 	const clocks = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 	offered, _ := h.Text(clocks)
 	for _, c := range []struct{ clock, name string }{{"kvm-clock", "kvm"}, {"hyperv_clocksource", "microsoft"}, {"xen", "xen"}} {

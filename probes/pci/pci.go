@@ -23,28 +23,33 @@ func IsAddress(s string) bool {
 // read. Display class 0x03 and processing accelerators 0x12 count; MI300 has no display class. Where the bus is missing, as in
 // captures made by hand, the cards of the graphics driver are taken.
 func Accelerators(h host.Host, vendor string) (list []Device, complete bool) {
-	_, err := h.List("/sys/bus/pci/devices")
+	const bus = "/sys/bus/pci/devices"
+	_, err := h.List(bus)
 	seen := map[string]bool{}
-	for _, dir := range h.Match("/sys/bus/pci/devices", "*") {
-		class, _ := h.Text(dir + "/class")
-		if v, _ := h.Text(dir + "/vendor"); v != vendor || !(strings.HasPrefix(class, "0x03") || strings.HasPrefix(class, "0x12")) {
-			continue
+	for _, dir := range h.Match(bus, "*") {
+		if isVendor(h, dir, vendor) && isAccelerator(h, dir) {
+			seen[path.Base(dir)] = true
+			list = append(list, Device{path.Base(dir), dir})
 		}
-		seen[path.Base(dir)] = true
-		list = append(list, Device{path.Base(dir), dir})
 	}
 	for _, card := range h.Match("/sys/class/drm", "card[0-9]*") {
-		dir := card + "/device"
-		if v, _ := h.Text(dir + "/vendor"); v != vendor {
-			continue
-		}
-		address := cardAddress(h, dir)
-		if address == "" || !seen[address] {
-			list = append(list, Device{address, dir})
+		d := Device{cardAddress(h, card+"/device"), card + "/device"}
+		if isVendor(h, d.Dir, vendor) && (d.Address == "" || !seen[d.Address]) {
+			list = append(list, d)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Device) int { return strings.Compare(a.Address, b.Address) })
 	return list, err == nil || h.Absent("/sys/bus/pci")
+}
+
+func isVendor(h host.Host, dir, vendor string) bool {
+	v, _ := h.Text(dir + "/vendor")
+	return v == vendor
+}
+
+func isAccelerator(h host.Host, dir string) bool {
+	class, _ := h.Text(dir + "/class")
+	return strings.HasPrefix(class, "0x03") || strings.HasPrefix(class, "0x12")
 }
 
 func cardAddress(h host.Host, dir string) string {
@@ -57,20 +62,10 @@ func cardAddress(h host.Host, dir string) string {
 
 // Identity gives a device's identity; cards of captures may have it in uevent alone.
 func Identity(h host.Host, d Device) sut.PCI {
-	event := sut.Convert(host.TextFact(h, d.Dir+"/uevent"), func(s string) (map[string]string, error) { return host.KeyValues(s, "="), nil })
-	fromEvent := func(key string) sut.Fact[string] {
-		return sut.Convert(event, func(m map[string]string) (string, error) {
-			_, id, ok := strings.Cut(m[key], ":")
-			if !ok {
-				return "", sut.ErrNoValue
-			}
-			return "0x" + strings.ToLower(id), nil
-		})
-	}
 	p := sut.PCI{
 		Address:     sut.Unknown[string]("%s does not name its address", d.Dir),
-		DeviceID:    sut.First(host.TextFact(h, d.Dir+"/device"), fromEvent("PCI_ID")),
-		SubsystemID: sut.First(host.TextFact(h, d.Dir+"/subsystem_device"), fromEvent("PCI_SUBSYS_ID")),
+		DeviceID:    sut.First(host.TextFact(h, d.Dir+"/device"), fromEvent(h, d.Dir, "PCI_ID")),
+		SubsystemID: sut.First(host.TextFact(h, d.Dir+"/subsystem_device"), fromEvent(h, d.Dir, "PCI_SUBSYS_ID")),
 	}
 	if d.Address != "" {
 		p.Address = sut.Known(d.Address, d.Dir)
@@ -78,32 +73,57 @@ func Identity(h host.Host, d Device) sut.PCI {
 	return p
 }
 
+// fromEvent reads the second id of "PCI_ID=1002:73BF".
+func fromEvent(h host.Host, dir, key string) sut.Fact[string] {
+	return sut.Convert(host.TextFact(h, dir+"/uevent"), func(text string) (string, error) {
+		_, id, ok := strings.Cut(host.KeyValues(text, "=")[key], ":")
+		if !ok {
+			return "", sut.ErrNoValue
+		}
+		return "0x" + strings.ToLower(id), nil
+	})
+}
+
 // LinkOf gives a device's link. What runs is the slowest link on the way to the root port: a card may carry a switch, and then its
 // own link says nothing about the slot.
 func LinkOf(h host.Host, dir string) sut.Link {
-	l := endOf(h, dir, "current")
-	limits := endOf(h, dir, "max")
+	l, limits := endOf(h, dir, "current"), endOf(h, dir, "max")
 	l.MaxGTS, l.MaxWidth = limits.GTS, limits.Width
-	l.SlotMaxGTS, l.SlotMaxWidth = sut.Unknown[float64]("%s shows no bridge above the device", dir), sut.Unknown[int]("%s shows no bridge above the device", dir)
-	real, err := h.Real(dir)
-	if err != nil {
+	bridges := bridgesAbove(h, dir)
+	if len(bridges) == 0 {
+		l.SlotMaxGTS, l.SlotMaxWidth = sut.Unknown[float64]("%s shows no bridge above the device", dir), sut.Unknown[int]("%s shows no bridge above the device", dir)
 		return l
 	}
-	for i, up := 0, path.Dir(real); IsAddress(path.Base(up)); i, up = i+1, path.Dir(up) {
-		if i == 0 {
-			slot := endOf(h, up, "max")
-			l.SlotMaxGTS, l.SlotMaxWidth = slot.GTS, slot.Width
-		}
-		above := endOf(h, up, "current")
-		if above.GTS.IsKnown() && above.GTS.Value < l.GTS.Value {
-			above.GTS.Other = "the device's own link runs faster: " + l.GTS.Source
-			l.GTS = above.GTS
-		}
-		if above.Width.IsKnown() && above.Width.Value < l.Width.Value {
-			l.Width = above.Width
-		}
+	slot := endOf(h, bridges[0], "max")
+	l.SlotMaxGTS, l.SlotMaxWidth = slot.GTS, slot.Width
+	for _, bridge := range bridges {
+		slowest(&l, endOf(h, bridge, "current"))
 	}
 	return l
+}
+
+// bridgesAbove gives the way from a device to its root port.
+func bridgesAbove(h host.Host, dir string) []string {
+	real, err := h.Real(dir)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for up := path.Dir(real); IsAddress(path.Base(up)); up = path.Dir(up) {
+		list = append(list, up)
+	}
+	return list
+}
+
+// slowest takes over what is less than the device's own link.
+func slowest(l *sut.Link, above sut.Link) {
+	if above.GTS.IsKnown() && above.GTS.Value < l.GTS.Value {
+		above.GTS.Other = "the device's own link runs faster: " + l.GTS.Source
+		l.GTS = above.GTS
+	}
+	if above.Width.IsKnown() && above.Width.Value < l.Width.Value {
+		l.Width = above.Width
+	}
 }
 
 func endOf(h host.Host, dir, which string) sut.Link {
@@ -131,25 +151,28 @@ func GenerationGTS(gen int) (float64, error) {
 
 // Names looks devices up in the system's list of PCI ids.
 func Names(h host.Host) func(vendor, device string) sut.Fact[string] {
-	var text, source string
-	for _, name := range []string{"/usr/share/hwdata/pci.ids", "/usr/share/misc/pci.ids"} {
-		if t, err := h.Text(name); err == nil {
-			text, source = t, name
-			break
-		}
-	}
+	text, source := idList(h)
 	return func(vendor, device string) sut.Fact[string] {
-		if vendor == "" || device == "" {
+		switch {
+		case vendor == "" || device == "":
 			return sut.Unknown[string]("the device has no PCI id")
-		}
-		if text == "" {
-			return sut.Unknown[string]("PCI id %s:%s: this system has no list of PCI ids", vendor, device)
+		case text == "":
+			return sut.Unknown[string]("PCI id %s:%s: there is no list of PCI ids", vendor, device)
 		}
 		if name := lookupPCI(text, strings.TrimPrefix(vendor, "0x"), strings.TrimPrefix(device, "0x")); name != "" {
 			return sut.Known(name, source)
 		}
 		return sut.Unknown[string]("PCI id %s:%s is not in %s", vendor, device, source)
 	}
+}
+
+func idList(h host.Host) (text, source string) {
+	for _, name := range []string{"/usr/share/hwdata/pci.ids", "/usr/share/misc/pci.ids"} {
+		if text, err := h.Text(name); err == nil {
+			return text, name
+		}
+	}
+	return "", ""
 }
 
 // lookupPCI finds "vendor device" in a pci.ids text: vendors at the margin, their devices behind one tab.

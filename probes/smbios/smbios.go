@@ -18,29 +18,38 @@ type Structure struct {
 	Strings []string
 }
 
-// Parse cuts a table into its structures (DMTF DSP0134 §6.1). What follows a broken structure is not guessed.
+// Parse cuts a table into its structures (§6.1). What follows a broken structure is not guessed.
 func Parse(b []byte) ([]Structure, error) {
 	var list []Structure
 	for len(b) >= 4 {
-		length := int(b[1])
-		if length < 4 || length > len(b) {
-			return list, fmt.Errorf("%s is broken after %d structures", Path, len(list))
-		}
-		end := bytes.Index(b[length:], []byte{0, 0})
-		if end < 0 {
-			return list, fmt.Errorf("%s is cut off in structure %d", Path, len(list))
-		}
-		s := Structure{Kind: b[0], Data: b[:length]}
-		if end > 0 {
-			s.Strings = strings.Split(string(b[length:length+end]), "\x00")
+		s, rest, ok := next(b)
+		if !ok {
+			return list, fmt.Errorf("%s is broken or cut off after %d structures", Path, len(list))
 		}
 		list = append(list, s)
 		if s.Kind == 127 {
 			break
 		}
-		b = b[length+end+2:]
+		b = rest
 	}
 	return list, nil
+}
+
+// next cuts one structure off: its header says how long its data are, two zeros end its strings.
+func next(b []byte) (s Structure, rest []byte, ok bool) {
+	length := int(b[1])
+	if length < 4 || length > len(b) {
+		return s, nil, false
+	}
+	end := bytes.Index(b[length:], []byte{0, 0})
+	if end < 0 {
+		return s, nil, false
+	}
+	s = Structure{Kind: b[0], Data: b[:length]}
+	if end > 0 {
+		s.Strings = strings.Split(string(b[length:length+end]), "\x00")
+	}
+	return s, b[length+end+2:], true
 }
 
 // Text gives the string whose number stands at an offset, "" when there is none.
@@ -61,26 +70,34 @@ func (s Structure) Number(offset, size int) uint32 {
 	return binary.LittleEndian.Uint32(four[:])
 }
 
-// Clean keeps the structures that are read here, without serial numbers and asset tags.
+// Clean keeps the structures that the probes read, without serial numbers and asset tags.
 func Clean(b []byte) []byte {
 	list, err := Parse(b)
 	if err != nil {
 		return nil
 	}
-	secret := map[byte][]int{0: nil, 17: {0x18, 0x19}, 127: nil}
 	var out []byte
 	for _, s := range list {
-		offsets, ok := secret[s.Kind]
-		if !ok {
+		switch s.Kind {
+		case 17:
+			s.cut(0x18)
+			s.cut(0x19)
+		case 0, 127:
+		default:
 			continue
 		}
-		for _, o := range offsets {
-			if o < len(s.Data) && s.Data[o] > 0 && int(s.Data[o]) <= len(s.Strings) {
-				s.Strings[s.Data[o]-1] = "cut"
-			}
-		}
-		out = append(out, s.Data...)
-		out = append(out, strings.Join(s.Strings, "\x00")+"\x00\x00"...)
+		out = append(out, s.bytes()...)
 	}
 	return out
+}
+
+// cut blanks the string whose number stands at an offset.
+func (s Structure) cut(offset int) {
+	if s.Text(offset) != "" {
+		s.Strings[s.Data[offset]-1] = "cut"
+	}
+}
+
+func (s Structure) bytes() []byte {
+	return append(append([]byte{}, s.Data...), strings.Join(s.Strings, "\x00")+"\x00\x00"...)
 }
