@@ -58,7 +58,7 @@ func create(job Job, cfg load.Config) (*record.Writer, error) {
 		return nil, unwritten(err)
 	}
 	out, err := record.Create(filepath.Join(dir, job.Point.ID+".rec"), record.Header{
-		Run: job.Run, Point: job.Point.ID, EpochUS: cfg.Clock.EpochUS(), StampSource: cfg.Target.StampSource(),
+		Run: job.Run, Point: job.Point.ID, EpochUS: cfg.Clock.EpochUS(), StampSource: "user", // until the load has seen the kernel's
 	})
 	return out, unwritten(err)
 }

@@ -62,7 +62,7 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	say(`{"id":"cmpl-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],` + each(0) + `}`)
 	for i := range n {
-		if e.gap > 0 {
+		if e.gap > 0 && i > 0 {
 			<-time.After(e.gap)
 		}
 		finish := "null"
@@ -118,8 +118,8 @@ func TestSweepPoint(t *testing.T) {
 	point := plan.Point{ID: "c4", Phase: "sweep", Concurrency: 4}
 	m, rec := run(t, job(t, s.URL, p, point))
 	sum := metrics.Summarise(rec, m.Window, metrics.Shape{Concurrency: 4})
-	if len(rec.Requests) != 20 || sum.RequestsIssued != 20 || len(e.requests) != 20 {
-		t.Errorf("%d recorded, %d issued, the server saw %d; want 20", len(rec.Requests), sum.RequestsIssued, len(e.requests))
+	if len(rec.Requests) != 21 || sum.RequestsIssued != 20 || len(e.requests) != 21 {
+		t.Errorf("%d recorded, %d issued, the server saw %d; want 20 and the probe", len(rec.Requests), sum.RequestsIssued, len(e.requests))
 	}
 	if e.peak != 4 {
 		t.Errorf("%d in flight at most, want 4", e.peak)
@@ -127,6 +127,9 @@ func TestSweepPoint(t *testing.T) {
 	var out int64
 	for _, r := range rec.Requests {
 		out += r.OutputTokens
+		if r.Session == "probe" {
+			continue
+		}
 		if r.Outcome != record.OK || r.InputTokens != 7 || r.CachedTokens != 3 || len(r.Events) != 5 || r.FirstAnswer != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -153,7 +156,7 @@ func TestCancelRecords(t *testing.T) {
 		t.Error("a cancelled point has no error")
 	}
 	rec, err := record.Read(filepath.Join(j.Dir, m.File.Path))
-	if err != nil || len(rec.Requests) != 4 || rec.Requests[0].Outcome != record.Aborted {
+	if err != nil || len(rec.Requests) != 5 || rec.Requests[1].Outcome != record.Aborted || len(rec.Requests[1].Events) != 1 {
 		t.Errorf("%d requests, %v", len(rec.Requests), err)
 	}
 }

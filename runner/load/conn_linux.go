@@ -18,16 +18,6 @@ func askStamps(_, _ string, raw syscall.RawConn) error {
 	})
 }
 
-// kernelStamps says whether this system gives receive stamps for TCP.
-func kernelStamps() bool {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) == nil
-}
-
 // stampedReader reads a plain TCP connection by recvmsg with the kernel's stamps, and any other one by Read.
 func stampedReader(c net.Conn, clock *Clock) reader {
 	plain, ok := c.(*net.TCPConn)

@@ -40,14 +40,15 @@ type exchange struct {
 	*client
 	tokens atomic.Int64 // token events so far, for the live view
 
-	conn  *conn
-	resp  response
-	sse   sse
-	chunk chunk
-	seen  sight
-	marks []mark
-	reply []byte
-	text  []byte // beginning of a body that is no event stream
+	conn   *conn
+	reused bool // conn carried a request before
+	resp   response
+	sse    sse
+	chunk  chunk
+	seen   sight
+	marks  []mark
+	reply  []byte
+	text   []byte // beginning of a body that is no event stream
 }
 
 // sight is what was seen of the current response.
@@ -116,12 +117,14 @@ func (x *exchange) connectAndSend(ctx context.Context, c *call, r *record.Reques
 	message := x.message(c)
 	if x.conn = x.pool.take(); x.conn != nil {
 		n, err := x.send(ctx, message, r)
+		x.reused = true
 		if err == nil || n > 0 || stopped(err) {
 			return answerable(n, err)
 		}
 		x.conn.Close()
 		r.Retries++
 	}
+	x.reused = false
 	var took int64
 	var err error
 	if x.conn, took, err = x.dialer.dial(ctx); err != nil {
@@ -265,6 +268,9 @@ func (x *exchange) release(end error) {
 	x.conn = nil
 	if !c.kernel() {
 		x.userStamps.Store(true)
+	}
+	if x.reused && x.seen.bytes == 0 && end != nil && !stopped(end) {
+		x.pool.stop()
 	}
 	if end != nil || x.resp.state != ended || !x.resp.reusable || c.SetDeadline(time.Time{}) != nil {
 		c.Close()

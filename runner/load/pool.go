@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -9,10 +10,16 @@ import (
 // a closing connection is lost.
 const idleLimit = 3 * time.Second
 
-// pool keeps idle connections, the last one used on top.
+// earlyClose is an idle time within which no server that keeps its connections closes one.
+const earlyClose = time.Second
+
+// pool keeps idle connections, the last one used on top. Some servers close a connection after each stream without
+// having said so (llama.cpp's), and a request that crosses such a close is lost: once that was seen, no connection is
+// used twice.
 type pool struct {
 	mu   sync.Mutex
 	idle []*conn
+	off  bool
 }
 
 // take gives an idle connection that is still good, or nil.
@@ -22,10 +29,47 @@ func (p *pool) take() *conn {
 		if c == nil {
 			return nil
 		}
-		if time.Since(c.returned) < c.idle && alive(c.Conn) {
+		rested := time.Since(c.returned)
+		if rested < c.idle && alive(c.Conn) {
 			return c
 		}
+		if rested < min(c.idle, earlyClose) {
+			p.stop()
+		}
 		c.Close()
+	}
+}
+
+// stop ends reuse.
+func (p *pool) stop() {
+	p.mu.Lock()
+	p.off = true
+	p.mu.Unlock()
+	p.close()
+}
+
+// reuses says whether connections are used again.
+func (p *pool) reuses() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.off
+}
+
+// watch looks for a while whether the server closes the idle connections.
+func (p *pool) watch(ctx context.Context, span time.Duration) {
+	tick := time.NewTicker(span / 20)
+	defer tick.Stop()
+	for range 20 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		c := p.take()
+		if c == nil {
+			return
+		}
+		p.put(c)
 	}
 }
 
@@ -43,8 +87,16 @@ func (p *pool) pop() *conn {
 // give takes a connection back for reuse.
 func (p *pool) give(c *conn) {
 	c.returned = time.Now()
+	p.put(c)
+}
+
+func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.off {
+		c.Close()
+		return
+	}
 	p.idle = append(p.idle, c)
 }
 

@@ -9,11 +9,8 @@ import (
 )
 
 // probe asks once, with a request of one token, whether the server takes the optional body fields, and gives those it
-// refuses. Its requests are recorded as warm-up. Engines that are known to ignore unknown fields are not asked.
+// refuses. Its requests are recorded as warm-up.
 func (l *load) probe(ctx context.Context) ([]string, error) {
-	if d := l.cfg.Request.Dialect; d == "llamacpp" || d == "sim" {
-		return nil, nil
-	}
 	send := l.newSender()
 	offered := slices.DeleteFunc(l.cfg.Request.optional(), func(f string) bool { return slices.Contains(l.cfg.Request.Omit, f) })
 	if ok, err := l.accepts(ctx, send, nil); ok || err != nil {

@@ -11,7 +11,10 @@ import (
 	"assay/runner/record"
 )
 
-const viewEvery = 500 * time.Millisecond
+const (
+	viewEvery  = 500 * time.Millisecond
+	reuseCheck = 100 * time.Millisecond // watch of the first idle connection
+)
 
 // Run makes the load and hands every ended request to keep, one at a time. It returns an error when it could not
 // measure: limits of this machine, unreadable data, a request that could not be kept, or ctx's cause when that ended;
@@ -22,6 +25,8 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	}
 	c := newClient(cfg)
 	defer c.pool.close()
+	stamps := openStamps(ctx, cfg.Target, cfg.Clock)
+	defer stamps.close()
 	beside, stop := context.WithCancel(ctx)
 	defer stop()
 	go cfg.Clock.keep(beside)
@@ -36,9 +41,13 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 		return Result{}, err
 	}
 	l.cfg.Request.Omit = append(l.cfg.Request.Omit, refused...)
+	c.pool.watch(ctx, reuseCheck)
 	res, err := l.run(ctx, src)
 	res.Refused = refused
-	res.Health.StampSource = cfg.Target.StampSource()
+	if !c.pool.reuses() {
+		res.Notes = append(res.Notes, "the server closes connections after an answer without saying so; each request opened its own")
+	}
+	res.Health.StampSource = stamps.source()
 	if c.userStamps.Load() {
 		res.Health.StampSource = "user"
 	}

@@ -101,6 +101,9 @@ func (s *slot) rest(t *talk) bool {
 
 // turn sends one turn; ok is false when issue has stopped.
 func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply string, ok bool) {
+	if ctx.Err() != nil {
+		return r, "", false
+	}
 	warmup, ok := s.ticket(s)
 	if !ok {
 		return r, "", false

@@ -61,12 +61,3 @@ func (t Target) serverName() string {
 	}
 	return host
 }
-
-// StampSource says which receive times connections to t will have: kernel for plain TCP where the system gives them,
-// else user.
-func (t Target) StampSource() string {
-	if t.Network == "tcp" && !t.TLS && kernelStamps() {
-		return "kernel"
-	}
-	return "user"
-}

@@ -1,0 +1,82 @@
+package load
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// stamps keeps the kernel's receive stamps switched on. The kernel begins to stamp some time after the first socket has
+// asked for it, and stops with the last one: a connection of our own to ourselves stays open for as long as the load
+// runs, and shows whether stamps really come.
+type stamps struct {
+	local  []net.Conn
+	kernel bool
+}
+
+const stampTries = 50
+
+// openStamps switches stamps on for a target that can have them: plain TCP.
+func openStamps(ctx context.Context, t Target, clock *Clock) *stamps {
+	s := &stamps{}
+	if t.Network == "tcp" && !t.TLS {
+		s.open(ctx, clock)
+	}
+	return s
+}
+
+func (s *stamps) open(ctx context.Context, clock *Clock) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		return
+	}
+	defer l.Close()
+	dialer := net.Dialer{Timeout: time.Second, Control: askStamps}
+	ours, err := dialer.DialContext(ctx, "tcp", l.Addr().String())
+	if err != nil {
+		return
+	}
+	s.local = append(s.local, ours)
+	theirs, err := l.Accept()
+	if err != nil {
+		return
+	}
+	s.local = append(s.local, theirs)
+	s.kernel = stampsCome(theirs, ours, clock)
+}
+
+// stampsCome sends bytes over a connection until the kernel has stamped one.
+func stampsCome(from, to net.Conn, clock *Clock) bool {
+	for range stampTries {
+		r := stampedReader(to, clock)
+		deadline := time.Now().Add(time.Second)
+		if to.SetDeadline(deadline) != nil || from.SetDeadline(deadline) != nil {
+			return false
+		}
+		if _, err := from.Write([]byte{0}); err != nil {
+			return false
+		}
+		if _, _, err := r.read(make([]byte, 1)); err != nil {
+			return false
+		}
+		if r.kernel() {
+			return true
+		}
+		<-time.After(time.Millisecond)
+	}
+	return false
+}
+
+// source is what connections of the load will have.
+func (s *stamps) source() string {
+	if s.kernel {
+		return "kernel"
+	}
+	return "user"
+}
+
+func (s *stamps) close() {
+	for _, c := range s.local {
+		c.Close()
+	}
+}
