@@ -123,5 +123,5 @@ func runProbe(ctx context.Context, h Host, p probe) SUT {
 func settle(s *SUT) {
 	settleVendors(s)
 	settleNodes(s)
-	sut.EachText(reflect.ValueOf(s).Elem(), host.WithoutIDs) // paths may hold what names the machine
+	sut.EachText(reflect.ValueOf(s).Elem(), host.WithoutIDs()) // paths may hold what names the machine
 }

@@ -89,7 +89,7 @@ func askSMI(ctx context.Context, h host.Host) (smiReport, error) {
 		if failure == nil || errors.Is(failure, host.ErrNotFound) {
 			failure = err
 		}
-		if ctx.Err() != nil || (h.Live && errors.Is(err, host.ErrNotFound)) {
+		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || (h.Live && errors.Is(err, host.ErrNotFound)) {
 			break
 		}
 	}

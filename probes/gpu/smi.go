@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -166,7 +165,8 @@ func parseSMIText(b []byte) (*smiNode, error) {
 
 // slug writes a key of the text as the XML does: "FB Memory Usage" is fb_memory_usage.
 func slug(key string) string {
-	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(strings.TrimSpace(key)), "_"), "_")
+	words := strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return strings.Join(words, "_")
 }
 
 // announced is the number of GPUs that the report says are attached.

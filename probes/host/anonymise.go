@@ -25,16 +25,19 @@ func SerialHash(serial string) string {
 }
 
 // cleaner takes out of a capture what names the machine, its place or its owner.
-type cleaner struct{ host *regexp.Regexp }
+type cleaner struct {
+	host *regexp.Regexp
+	name func(string) string
+}
 
 func (r *recording) cleaner() cleaner {
 	if r.uname == nil || len(r.uname.Nodename) < 3 || r.uname.Nodename == "localhost" {
-		return cleaner{}
+		return cleaner{name: WithoutIDs()}
 	}
 	short, _, _ := strings.Cut(r.uname.Nodename, ".")
 	doubled := strings.ReplaceAll(short, "-", "--") // as device mapper writes it
 	alternatives := []string{regexp.QuoteMeta(r.uname.Nodename), regexp.QuoteMeta(short), regexp.QuoteMeta(doubled)}
-	return cleaner{regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`)}
+	return cleaner{regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`), WithoutIDs()}
 }
 
 func compile(patterns ...string) *regexp.Regexp {
@@ -58,8 +61,10 @@ func identifiers() []identifier {
 }
 
 // Anonymous cuts UUIDs, MAC and IP addresses out of a text. Doing it twice changes nothing.
-func Anonymous(s string) string {
-	for _, id := range identifiers() {
+func Anonymous(s string) string { return cut(s, identifiers()) }
+
+func cut(s string, ids []identifier) string {
+	for _, id := range ids {
 		s = id.re.ReplaceAllString(s, id.put)
 	}
 	return s
@@ -73,15 +78,11 @@ func (c cleaner) scrub(s string) string {
 	return Anonymous(s)
 }
 
-// WithoutIDs cuts MAC addresses and UUIDs out of a path or a name, such as that of an interface named after its address.
-func WithoutIDs(s string) string { return cleaner{}.name(s) }
-
-// name cleans a path: interfaces are named after their MAC address, some mount units after a UUID.
-func (c cleaner) name(s string) string {
-	for _, id := range identifiers()[:3] {
-		s = id.re.ReplaceAllString(s, id.put)
-	}
-	return s
+// WithoutIDs gives a function that cuts MAC addresses and UUIDs out of a path or a name: interfaces are named after their MAC address,
+// some mount units after a UUID.
+func WithoutIDs() func(string) string {
+	ids := identifiers()[:3]
+	return func(s string) string { return cut(s, ids) }
 }
 
 func (c cleaner) keys(m map[string]string) map[string]string {
@@ -97,7 +98,7 @@ func SafeCmdline(line string) string {
 	fields := strings.Fields(line)
 	secret := regexp.MustCompile(`(?i)(pass|secret|token|key|auth|cred|user|login|hostname|domain|serial|cookie)`)
 	partUUID := regexp.MustCompile(`PARTUUID=[0-9a-fA-F-]+`)
-	cutNext := false
+	ids, cutNext := identifiers(), false
 	for i, f := range fields {
 		name, _, has := strings.Cut(f, "=")
 		switch {
@@ -106,7 +107,7 @@ func SafeCmdline(line string) string {
 		case has && (secret.MatchString(name) || name == "ip" || name == "nfsroot"):
 			fields[i], cutNext = name+"=[cut]", false
 		default:
-			fields[i] = Anonymous(partUUID.ReplaceAllString(f, "PARTUUID=[uuid]"))
+			fields[i] = cut(partUUID.ReplaceAllString(f, "PARTUUID=[uuid]"), ids)
 			cutNext = secret.MatchString(name) && strings.HasPrefix(f, "-")
 		}
 	}
@@ -130,7 +131,7 @@ func (c cleaner) file(name string, b []byte) []byte {
 	case name == "/proc/cmdline":
 		return []byte(c.scrub(SafeCmdline(string(b))) + "\n")
 	case base == "mountinfo":
-		return []byte(c.scrub(string(b)))
+		return []byte(c.scrub(cleanMounts(string(b))))
 	case strings.HasSuffix(name, "/dm/uuid"):
 		prefix, _, _ := bytes.Cut(b, []byte("-"))
 		return append(prefix, '-')
@@ -140,13 +141,26 @@ func (c cleaner) file(name string, b []byte) []byte {
 	return []byte(anonymousFile(string(b)))
 }
 
-// anonymousFile cuts UUIDs and MACs only: version numbers such as 1.2.3.4 look like addresses.
-func anonymousFile(s string) string {
-	for _, id := range identifiers()[:2] {
-		s = id.re.ReplaceAllString(s, id.put)
+// cleanMounts takes servers and options out of mountinfo; what is mounted from elsewhere stays distinct by a hash.
+func cleanMounts(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		left, right, ok := strings.Cut(line, " - ")
+		fields := strings.Fields(right)
+		if !ok || len(fields) < 2 {
+			continue
+		}
+		source := fields[1]
+		if !strings.HasPrefix(source, "/dev/") && strings.ContainsAny(source, ":/@") {
+			source = hashMark + SerialHash(source)
+		}
+		out.WriteString(left + " - " + fields[0] + " " + source + " rw\n")
 	}
-	return s
+	return out.String()
 }
+
+// anonymousFile cuts UUIDs and MACs only: version numbers such as 1.2.3.4 look like addresses.
+func anonymousFile(s string) string { return cut(s, identifiers()[:2]) }
 
 func hashed(b []byte) []byte {
 	serial := strings.TrimSpace(string(b))

@@ -33,7 +33,7 @@ func ProbeNetwork(_ context.Context, h host.Host, s *sut.SUT) error {
 
 func readNIC(h host.Host, dev string, names func(vendor, device string) sut.Fact[string]) sut.NIC {
 	return sut.NIC{
-		Name:      sut.Known(host.WithoutIDs(path.Base(dev)), dev),
+		Name:      sut.Known(host.WithoutIDs()(path.Base(dev)), dev),
 		Kind:      nicKind(h, dev),
 		Model:     nicModel(h, dev, names),
 		Up:        nicUp(h, dev),

@@ -83,15 +83,9 @@ func parseMountinfo(text string) []mount {
 	return list
 }
 
-// unescape turns \040 and the like back into characters.
+// unescape turns the octal codes of blanks, tabs, line ends, backslashes and hashes back into them.
 func unescape(s string) string {
-	return regexp.MustCompile(`\\[0-7]{3}`).ReplaceAllStringFunc(s, func(o string) string {
-		n, err := strconv.ParseUint(o[1:], 8, 8)
-		if err != nil {
-			return o
-		}
-		return string([]byte{byte(n)})
-	})
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`, `\043`, "#").Replace(s)
 }
 
 func isNetworkFS(fstype string) bool {

@@ -3,7 +3,6 @@ package pci
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,8 @@ type Device struct{ Address, Dir string }
 
 // IsAddress tells an address of the bus, "0000:1b:00.0".
 func IsAddress(s string) bool {
-	return regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`).MatchString(s)
+	domain, rest, _ := strings.Cut(s, ":")
+	return len(domain) >= 4 && len(rest) == 7 && rest[2] == ':' && rest[5] == '.' && strings.Trim(domain+rest, "0123456789abcdef:.") == ""
 }
 
 // Accelerators gives the GPUs and accelerators of a vendor ("0x1002"), in the order of their addresses, and whether the bus could be
