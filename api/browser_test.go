@@ -155,7 +155,7 @@ func TestPageFollowsARun(t *testing.T) {
 	steps(t, ctx, chromedp.WaitVisible(chromedp.CSS("#report"))) // the page loads itself again
 	until(t, ctx, text(".badge.big", "valid"))
 	until(t, ctx, "document.getElementById('report').contentDocument.body.innerText.length > 200")
-	until(t, ctx, "document.getElementById('report').offsetHeight >= document.getElementById('report').contentDocument.body.scrollHeight")
+	until(t, ctx, "document.getElementById('report').offsetHeight >= document.getElementById('report').contentDocument.documentElement.scrollHeight")
 	screenshots(t, ctx, "ended")
 	for name, path := range map[string]string{"runs": "/", "machine": "/machine", "schedules": "/schedules"} {
 		f.fill(name)

@@ -147,7 +147,7 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 			if v == nil {
 				return
 			}
-			if v == http.ErrAbortHandler {
+			if e, ok := v.(error); ok && errors.Is(e, http.ErrAbortHandler) {
 				panic(v) // net/http's own way to drop a connection
 			}
 			s.Log.ErrorContext(c.Request().Context(), "panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))

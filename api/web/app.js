@@ -16,9 +16,10 @@
   if (frame) {
     const fit = () => {
       const doc = frame.contentDocument;
-      if (doc && doc.body) frame.style.height = doc.body.scrollHeight + 16 + "px";
+      if (doc && doc.body) frame.style.height = doc.documentElement.offsetHeight + 16 + "px";
     };
     const watch = () => {
+      frame.contentDocument.documentElement.style.overflowY = "hidden"; // the frame is as high as the report: no second scroll bar
       const inner = frame.contentDocument.querySelector("main");
       if (inner) inner.style.padding = "16px 0 0"; // the page around it has its own margin
       fit();
