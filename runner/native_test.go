@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"assay/fault"
 	"assay/plan"
 	"assay/runner/metrics"
 	"assay/runner/record"
@@ -111,7 +114,7 @@ func run(t *testing.T, j Job) (Measurement, record.Recording) {
 }
 
 func TestSweepPoint(t *testing.T) {
-	e := &engine{gap: time.Millisecond}
+	e := &engine{gap: 10 * time.Millisecond}
 	s := httptest.NewServer(e)
 	defer s.Close()
 	p := plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 20}}}
@@ -158,5 +161,113 @@ func TestCancelRecords(t *testing.T) {
 	rec, err := record.Read(filepath.Join(j.Dir, m.File.Path))
 	if err != nil || len(rec.Requests) != 5 || rec.Requests[1].Outcome != record.Aborted || len(rec.Requests[1].Events) != 1 {
 		t.Errorf("%d requests, %v", len(rec.Requests), err)
+	}
+}
+
+func TestServePoint(t *testing.T) {
+	e := &engine{gap: time.Millisecond}
+	s := httptest.NewServer(e)
+	defer s.Close()
+	p := plan.Plan{Protocol: plan.Protocol{Serve: &plan.Serve{Arrival: "constant", Requests: 30, MaxConcurrency: 8, Window: plan.Cut{Warmup: plan.Duration(100 * time.Millisecond)}}}}
+	point := plan.Point{ID: "r100", Phase: "serve", Rate: 100}
+	m, rec := run(t, job(t, s.URL, p, point))
+	sum := metrics.Summarise(rec, m.Window, metrics.Shape{})
+	if len(rec.Requests) != 31 || sum.QueueMS == nil || e.peak > 8 || m.Window.EndUS-m.Window.StartUS != 200_000 {
+		t.Errorf("%d recorded, %d at once, window %v", len(rec.Requests), e.peak, m.Window)
+	}
+}
+
+func TestMatrixPoints(t *testing.T) {
+	e := &engine{gap: 2 * time.Millisecond}
+	s := httptest.NewServer(e)
+	defer s.Close()
+	p := plan.Plan{Protocol: plan.Protocol{Matrix: &plan.Matrix{Duration: plan.Duration(300 * time.Millisecond), PrefillDuration: plan.Duration(100 * time.Millisecond), MaxTokens: 40}}}
+	point := plan.Point{ID: "prefill-64", Phase: "prefill", Concurrency: 1, Context: 64}
+	m, rec := run(t, job(t, s.URL, p, point))
+	sum := metrics.Summarise(rec, m.Window, metrics.Shape{Concurrency: 1, Prefill: true})
+	if sum.PromptTPS == nil || sum.RequestsIssued == 0 || sum.RequestsIssued != sum.RequestsCompleted {
+		t.Errorf("prefill: %d issued, %d completed", sum.RequestsIssued, sum.RequestsCompleted)
+	}
+	prompts := map[string]bool{}
+	for _, r := range e.requests {
+		if r["max_tokens"].(float64) != 1 {
+			t.Errorf("max_tokens %v", r["max_tokens"])
+		}
+		prompts[fmt.Sprint(r["messages"])] = true
+	}
+	if len(prompts) != len(e.requests) {
+		t.Errorf("%d prompts in %d requests: some could be cached", len(prompts), len(e.requests))
+	}
+	point = plan.Point{ID: "decode-64x3", Phase: "decode", Concurrency: 3, Context: 64}
+	m, rec = run(t, job(t, s.URL, p, point))
+	sum = metrics.Summarise(rec, m.Window, metrics.Shape{Concurrency: 3})
+	if m.Window.EndUS-m.Window.StartUS != 300_000 || sum.SystemTPS == nil || *sum.SystemTPS < 100 {
+		t.Errorf("decode: window %v, %v", m.Window, sum.SystemTPS)
+	}
+	for _, r := range rec.Requests {
+		if r.Session != "probe" && len(r.Events) == 0 && r.SentUS < m.Window.StartUS {
+			t.Errorf("the window opened at %d before request %d had a token", m.Window.StartUS, r.Index)
+		}
+	}
+}
+
+func TestRefusedFieldsAreDropped(t *testing.T) {
+	for field, name := range map[string]string{"continuous_usage_stats": "stream_options.continuous_usage_stats", "min_tokens": "min_tokens"} {
+		e := &engine{refuse: field}
+		s := httptest.NewServer(e)
+		p := plan.Plan{Server: plan.Server{Engine: "vllm"}, Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 4}}}
+		p.Workload.Sampling.IgnoreEOS = true
+		m, rec := run(t, job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}))
+		s.Close()
+		if len(m.Refused) != 1 || m.Refused[0] != name {
+			t.Errorf("refused %q, want %s", m.Refused, name)
+		}
+		for _, r := range rec.Requests {
+			if !r.Warmup && (r.Outcome != record.OK || (r.TokenSource == "usage") != (field == "min_tokens")) {
+				t.Errorf("%s: %s %q", field, r.Outcome, r.TokenSource)
+			}
+		}
+	}
+}
+
+func TestSaltsAndSessions(t *testing.T) {
+	for _, salt := range []string{"run", "session", "none", "text: "} {
+		e := &engine{}
+		s := httptest.NewServer(e)
+		p := plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 3}}}
+		p.Workload.Salt = salt
+		run(t, job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}))
+		s.Close()
+		first := e.requests[1]["messages"].([]any)[0].(map[string]any)["content"].(string)
+		plain := map[string]bool{"run": strings.HasPrefix(first, "1-"), "session": len(first) > 9 && first[8] == ' ', "none": true, "text: ": strings.HasPrefix(first, "text: ")}
+		if !plain[salt] {
+			t.Errorf("salt %q: the prompt begins %.40q", salt, first)
+		}
+		if e.sessions[1] == "" || e.sessions[1] == e.sessions[2] {
+			t.Errorf("sessions %q", e.sessions)
+		}
+	}
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	j := job(t, "http://127.0.0.1:1", plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 1}}}, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1})
+	j.Dir = filepath.Join(j.Dir, "file")
+	if err := os.WriteFile(j.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := native{}.Run(t.Context(), j, func(Progress) {})
+	if f := fault.Of(err, fault.Client); f == nil || f.Code != "store.recording" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestClientNamed(t *testing.T) {
+	if _, err := ClientNamed("hammer"); fault.Of(err, fault.Client).Code != "plan.client_unknown" {
+		t.Errorf("%v", err)
+	}
+	for _, c := range Clients() {
+		if got, err := ClientNamed(c.Name()); err != nil || got.Name() != c.Name() {
+			t.Errorf("%s: %v", c.Name(), err)
+		}
 	}
 }
