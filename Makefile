@@ -1,7 +1,8 @@
 # The few commands of this project; `make help` lists them.
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)$(shell git diff --quiet HEAD 2>/dev/null || echo +dirty)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 export CGO_ENABLED ?= 0
 
 .PHONY: help build demo test setup check lint golden bench release clean

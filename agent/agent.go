@@ -36,18 +36,17 @@ func New(c Config) *Agent {
 
 // Submit queues a plan. A key that was used before gives the run it made then.
 func (a *Agent) Submit(ctx context.Context, p plan.Plan, key string, from Origin) (store.Run, error) {
-	if key != "" {
-		if run, err := a.Store.RunByKey(ctx, key); err == nil && run.PlanSHA256 == p.Hash() {
-			return run, nil
-		}
-	}
 	now := a.Now()
 	run := store.Run{ID: store.NewRunID(now), Name: p.Name, State: result.Queued, Plan: p.Canonical(), PlanSHA256: p.Hash(),
 		Source: from.Source, Key: key, CreatedUS: now.UnixMicro(), Points: len(p.Points())}
 	if _, err := from.resolve(p); err != nil {
 		return store.Run{}, err
 	}
-	if err := a.enter(ctx, run, from); err != nil {
+	err := a.enter(ctx, run, from)
+	if errors.Is(err, store.ErrExists) {
+		return a.Store.RunByKey(ctx, key) // the same submission came twice
+	}
+	if err != nil {
 		return store.Run{}, err
 	}
 	a.bus.publish(result.Event{Kind: result.RunQueued, Run: run.ID, AtUS: run.CreatedUS, State: result.Queued, Text: run.Name})

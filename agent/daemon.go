@@ -11,11 +11,8 @@ import (
 	"assay/store"
 )
 
-// Run is the daemon: it repairs what an earlier program left, then executes what is queued, one run at a time, until ctx ends.
+// Run is the daemon after Recover: it executes what is queued, one run at a time, until ctx ends.
 func (a *Agent) Run(ctx context.Context) error {
-	if err := a.Recover(ctx); err != nil {
-		return err
-	}
 	if err := a.startSchedules(ctx); err != nil {
 		return err
 	}

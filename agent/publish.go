@@ -91,7 +91,7 @@ func ReportInput(ctx context.Context, st *store.Store, id string) (report.Input,
 	return in, nil
 }
 
-// readSamples yields the samples of a telemetry file. A last line that was cut off by a crash ends it.
+// readSamples yields the samples of a telemetry file. A line that was cut off by a crash is left out.
 func readSamples(name string, yield func(probes.Sample) bool) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func readSamples(name string, yield func(probes.Sample) bool) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var s probes.Sample
-		if json.Unmarshal(lines.Bytes(), &s) != nil || !yield(s) {
+		if json.Unmarshal(lines.Bytes(), &s) == nil && !yield(s) {
 			return
 		}
 	}

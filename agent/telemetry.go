@@ -37,6 +37,7 @@ func startTelemetry(ctx context.Context, dir string, every time.Duration, sample
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	t := &telemetry{file: f, out: bufio.NewWriter(f), lost: map[string]string{}, stop: cancel}
+	t.out.WriteByte('\n') // a resumed run's last line may have been cut off by a crash: what follows stays readable
 	for _, s := range samplers {
 		t.wg.Go(func() { t.loop(ctx, s, every) })
 	}

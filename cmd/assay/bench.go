@@ -196,6 +196,9 @@ func (b *benchOptions) matrix(load map[string]any) (map[string]any, error) {
 func (b *benchOptions) workload() (map[string]any, error) {
 	w := map[string]any{"kind": "synthetic", "input_len": b.inputLen, "seed": strconv.FormatUint(b.seed, 10),
 		"sampling": map[string]any{"max_tokens": b.outputLen, "temperature": 0, "ignore_eos": b.dataset == ""}}
+	if b.contexts != "" {
+		delete(w, "input_len") // the contexts are the lengths
+	}
 	if b.dataset == "" {
 		return w, nil
 	}

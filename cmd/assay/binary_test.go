@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 
 // program is a built assay with a data directory of its own.
 type testProgram struct {
-	t    *testing.T
+	t    testing.TB
 	bin  string
 	data string
 }
@@ -56,7 +56,7 @@ type ran struct {
 	code           int
 }
 
-func newProgram(t *testing.T) testProgram {
+func newProgram(t testing.TB) testProgram {
 	t.Helper()
 	bin, err := built()
 	if err != nil {
@@ -100,7 +100,7 @@ func (p testProgram) must(code int, args ...string) ran {
 }
 
 // result decodes the document a command printed.
-func (r ran) result(t *testing.T) result.Result {
+func (r ran) result(t testing.TB) result.Result {
 	t.Helper()
 	doc, err := result.Decode([]byte(r.stdout))
 	if err != nil {
@@ -170,7 +170,7 @@ func skipOrFail(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-func decodeJSON(t *testing.T, text string, into any) {
+func decodeJSON(t testing.TB, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Fatalf("%v in %s", err, text)

@@ -138,7 +138,7 @@ func readOnly(t *testing.T) string {
 
 // TestDiskFull: the disk fills while a run writes; the run ends with a clear error and the machine is clean.
 func TestDiskFull(t *testing.T) {
-	for _, size := range []string{"64k", "400k", "700k"} {
+	for _, size := range []string{"64k", "250k", "400k"} {
 		t.Run(size, func(t *testing.T) {
 			p := newProgram(t)
 			p.data = t.TempDir()

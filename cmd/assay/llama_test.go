@@ -65,8 +65,8 @@ func checkLlama(t *testing.T, p testProgram, doc result.Result) {
 			t.Errorf("%s: the server's counter and the client differ: %+v", pt.ID, pt.Engine)
 		}
 	}
-	if client != counted {
-		t.Errorf("requests hold %d tokens, the points %d", client, counted)
+	if counted == 0 || client < counted {
+		t.Errorf("requests hold %d tokens, the windows of the points %d", client, counted)
 	}
 	if doc.Identity.Model.SHA256 == "" {
 		t.Error("the model file was not hashed")

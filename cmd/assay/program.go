@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 
@@ -10,11 +11,15 @@ import (
 // version is set at release by -ldflags "-X main.version=…".
 var version = "dev"
 
+// commit is set likewise by the Makefile; without it the Go tool's own stamp is used.
+var commit = ""
+
 // program names this build: version, commit (with "+dirty" for a changed tree) and Go version.
 func program() probes.Program {
 	p := probes.Program{Version: version, Commit: "unknown", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	if commit != "" || !ok {
+		p.Commit = cmp.Or(commit, p.Commit)
 		return p
 	}
 	dirty := ""

@@ -76,6 +76,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.agent.KeepRuns = o.keepRuns
+	if err := s.agent.Recover(ctx); err != nil {
+		return err
+	}
 	srv := api.New(api.Deps{Store: s.store, Controller: controller{s.agent}, Program: program(), Log: log, Now: a.now,
 		Report: func(ctx context.Context, id string) (report.Input, error) { return agent.ReportInput(ctx, s.store, id) },
 		Archive: func(ctx context.Context, id string, w io.Writer) error {

@@ -250,9 +250,9 @@ func TestCtrlCStopsCleanly(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), "measure") {
-			_ = cmd.Process.Signal(os.Interrupt)
+	for asked := false; lines.Scan(); {
+		if !asked && strings.Contains(lines.Text(), "in flight") {
+			asked = cmd.Process.Signal(os.Interrupt) == nil // once: a second signal ends it at once
 		}
 	}
 	_ = cmd.Wait()

@@ -21,6 +21,7 @@ type simOptions struct {
 	host     string
 	port     int
 	truth    string
+	faults   []string
 	exitAt   time.Duration
 	exitCode int
 }
@@ -49,12 +50,20 @@ func (a *app) simCommand() *cobra.Command {
 	f.DurationVar(&o.ReadyAfter, "ready-after", 0, "answer 503 until then")
 	f.IntVar(&o.ChunkTokens, "chunk-tokens", o.ChunkTokens, "tokens of an event after the first")
 	f.StringVar(&o.truth, "truth", "", "write what was sent and when to `FILE`, a JSON line per request")
+	f.StringArrayVar(&o.faults, "fault", nil, fmt.Sprintf("go wrong on purpose: `kind[@token][:delay][/every][#first]`, such as stall@3:2s/10 (repeatable); kinds: %v", sim.FaultKinds()))
 	f.DurationVar(&o.exitAt, "exit-after", 0, "exit by itself after this time, to try failures")
 	f.IntVar(&o.exitCode, "exit-code", 1, "exit code of --exit-after")
 	return c
 }
 
 func (a *app) simulate(ctx context.Context, o simOptions) (err error) {
+	for _, text := range o.faults {
+		f, err := sim.ParseFault(text)
+		if err != nil {
+			return usage("--fault: %w", err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
 	if err := o.Validate(); err != nil {
 		return usage("%w", err)
 	}
