@@ -181,16 +181,14 @@ func lookupPCI(text, vendor, device string) string {
 	if at < 0 || len(vendor) != 4 || len(device) != 4 {
 		return ""
 	}
-	maker := ""
-	for line := range strings.Lines(text[at:]) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case maker == "":
-			maker = strings.TrimSpace(line[4:])
-		case strings.HasPrefix(line, "\t"+device+"  "):
-			return maker + " " + strings.TrimSpace(line[5:])
-		case line != "" && line[0] != '\t' && line[0] != '#':
-			return ""
+	head, rest, _ := strings.Cut(text[at:], "\n")
+	maker := strings.TrimSpace(strings.TrimPrefix(head, vendor))
+	for line := range strings.Lines(rest) {
+		if name, ok := strings.CutPrefix(line, "\t"+device+"  "); ok {
+			return maker + " " + strings.TrimSpace(name)
+		}
+		if line = strings.TrimSpace(line[:1]); line != "" && line != "#" {
+			break // the next vendor
 		}
 	}
 	return ""
