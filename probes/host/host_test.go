@@ -255,3 +255,24 @@ func FuzzSafeCmdline(f *testing.F) {
 		}
 	})
 }
+
+// TestFailedReads keeps apart what a machine lacked, what it refused and what a capture does not hold.
+func TestFailedReads(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "failed.json"), `{"/sys/eio":"cannot be read: input/output error","/sys/gone":"does not exist"}`)
+	h, _, err := FromCapture(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"/sys/eio": "/sys/eio cannot be read: input/output error", "/sys/gone": "/sys/gone does not exist", "/sys/other": "/sys/other is not in the capture",
+	} {
+		f := TextFact(h, name)
+		if f.IsKnown() || f.Unknown != want {
+			t.Errorf("%+v", f)
+		}
+		if h.Absent(name) != (name == "/sys/gone") {
+			t.Errorf("Absent(%s)", name)
+		}
+	}
+}

@@ -102,7 +102,7 @@ func readMitigations(h host.Host) sut.Fact[string] {
 	return sut.Known(text, dir)
 }
 
-// readLimit reads the soft limit of this process, as the programs it starts get it.
+// readLimit reads the limit in force for this process. A Go program raises its own number of open files to the hard limit at start.
 func readLimit(h host.Host, name string) sut.Fact[int64] {
 	const file = "/proc/self/limits"
 	text, err := h.Text(file)
