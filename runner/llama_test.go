@@ -3,7 +3,6 @@ package runner
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -115,7 +114,7 @@ func TestRealEngineCounts(t *testing.T) {
 			if sum.RequestsIssued != 8 || sum.TTFTMS == nil || sum.TTFTMS.Min <= 0 {
 				t.Errorf("%d issued, ttft %+v", sum.RequestsIssued, sum.TTFTMS)
 			}
-			t.Log(fmt.Sprintf("stamps %s, lag %+v, shared reads %d of %d", m.Client.StampSource, m.Client.LagUS, m.Client.SharedReads, m.Client.Events))
+			t.Logf("stamps %s, lag %+v, shared reads %d of %d", m.Client.StampSource, m.Client.LagUS, m.Client.SharedReads, m.Client.Events)
 		})
 	}
 }

@@ -2,7 +2,25 @@ package load
 
 import (
 	"time"
+
+	"assay/runner/load/stream"
 )
+
+// Names of package stream that belong to a load's configuration.
+type (
+	// Target is the server to send to.
+	Target = stream.Target
+	// Clock is the one clock of a recording.
+	Clock = stream.Clock
+	// Request is what each request has in common.
+	Request = stream.Request
+)
+
+// NewClock makes a clock whose time 0 is now.
+func NewClock() *Clock { return stream.NewClock() }
+
+// ParseTarget reads a base URL.
+func ParseTarget(base string) (Target, error) { return stream.ParseTarget(base) }
 
 // Config is a load: where to, what each request looks like, and how requests are paced. Exactly one of Closed and Open is set.
 type Config struct {
@@ -17,19 +35,6 @@ type Config struct {
 	Drain   time.Duration // how long stragglers are awaited after the last issue; then they are cut off as censored
 	Closed  *Closed
 	Open    *Open
-}
-
-// Request is what each request has in common.
-type Request struct {
-	Endpoint    string // chat | completions
-	Model       string
-	Dialect     string // engine preset's name, which says the optional fields to send
-	Omit        []string
-	MaxTokens   int // when a turn has none of its own
-	IgnoreEOS   bool
-	Temperature *float64
-	TopP        *float64
-	Seed        *int64
 }
 
 // Salt says what stands before each prompt so that no prefix cache knows it.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"assay/runner/dataset"
+	"assay/runner/load/stream"
 )
 
 // talk is a conversation on its way: what was said so far and the body of its next turn.
@@ -17,7 +18,7 @@ type talk struct {
 	turns   []dataset.Turn
 	turn    int // of the body
 	history []dataset.Message
-	body    body
+	body    stream.Body
 }
 
 // feeder reads conversations ahead of their use and encodes their first turns, so that neither delays a request.
@@ -89,7 +90,7 @@ func (t *talk) advance(q Request) error {
 	turn := t.turns[t.turn]
 	t.history = append(slices.Clip(t.history), turn.Messages...)
 	var err error
-	t.body, err = q.encode(t.history, turn.MaxTokens)
+	t.body, err = q.Encode(t.history, turn.MaxTokens)
 	if err != nil {
 		return fmt.Errorf("conversation %s, turn %d: %w", t.session, t.turn, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/runner/load/stream"
 	"assay/runner/record"
 )
 
@@ -18,7 +19,7 @@ type open struct {
 
 	mu      sync.Mutex
 	busy    int
-	queue   []*call
+	queue   []*stream.Call
 	senders []sender
 }
 
@@ -99,7 +100,7 @@ func (o *open) sleep(untilUS int64) bool {
 }
 
 // arrive sends a call at once, or queues it when too many are in flight.
-func (o *open) arrive(ctx context.Context, c *call) {
+func (o *open) arrive(ctx context.Context, c *stream.Call) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.want.MaxConcurrency > 0 && o.busy >= o.want.MaxConcurrency {
@@ -111,7 +112,7 @@ func (o *open) arrive(ctx context.Context, c *call) {
 }
 
 // work sends a call and then what waits in the queue.
-func (o *open) work(ctx context.Context, c *call) {
+func (o *open) work(ctx context.Context, c *stream.Call) {
 	send := o.borrow()
 	for c != nil {
 		o.load.send(ctx, send, c)
@@ -135,7 +136,7 @@ func (o *open) borrow() sender {
 }
 
 // next takes a call from the queue; without one, or when the drain is over, the worker ends.
-func (o *open) next(ctx context.Context) *call {
+func (o *open) next(ctx context.Context) *stream.Call {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 || ctx.Err() != nil {
@@ -145,7 +146,7 @@ func (o *open) next(ctx context.Context) *call {
 	c := o.queue[0]
 	o.queue[0] = nil
 	o.queue = o.queue[1:]
-	c.dueUS = max(c.dueUS, o.cfg.Clock.Now())
+	c.DueUS = max(c.DueUS, o.cfg.Clock.Now())
 	return c
 }
 
@@ -156,10 +157,10 @@ func (o *open) drop() {
 	o.queue = nil
 	o.mu.Unlock()
 	for _, c := range queue {
-		r := blank(c)
+		r := stream.Blank(c)
 		r.Outcome, r.Error = record.Dropped, "it waited for one of the requests in flight to end until the drain limit passed or the run ended"
 		r.DoneUS = o.cfg.Clock.Now()
-		o.tally.ended(r, c.dueUS)
+		o.tally.ended(r, c.DueUS)
 	}
 }
 

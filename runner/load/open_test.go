@@ -16,7 +16,7 @@ func TestOpenLoopNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Open: &Open{Rate: 10, Arrival: "constant", Duration: 5 * time.Second, Warmup: time.Second, Cooldown: 500 * time.Millisecond}, Drain: time.Minute},
 			reply: always(20 * time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || len(s.records) != 50 || s.peak != 50 {
 			t.Fatalf("%d requests, %d at once, %v", len(s.records), s.peak, err)
 		}
@@ -34,7 +34,7 @@ func TestOpenLoopNeverWaits(t *testing.T) {
 func TestOpenLoopByRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Open: &Open{Rate: 4, Arrival: "poisson", Seed: 9, Requests: 100}, Drain: time.Minute}, reply: always(time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || len(s.records) != 100 || s.inside(res.Window) != 100 {
 			t.Errorf("%d requests, %d in the window, %v", len(s.records), s.inside(res.Window), err)
 		}
@@ -46,7 +46,7 @@ func TestOpenLoopByRequests(t *testing.T) {
 func TestCapQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Open: &Open{Rate: 1, Arrival: "constant", Duration: 6 * time.Second, MaxConcurrency: 2}, Drain: 8 * time.Second}, reply: always(5 * time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || s.peak != 2 || len(s.records) != 6 {
 			t.Fatalf("%d requests, %d at once, %v", len(s.records), s.peak, err)
 		}
@@ -69,7 +69,7 @@ func TestCapQueues(t *testing.T) {
 func TestQueuedAtTheEndIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Open: &Open{Rate: 1, Arrival: "constant", Duration: 5 * time.Second, MaxConcurrency: 1}, Drain: time.Second}, reply: always(time.Hour)}
-		if _, err := s.run(t, t.Context()); err != nil {
+		if _, err := s.run(t.Context(), t); err != nil {
 			t.Fatal(err)
 		}
 		outcomes := map[record.Outcome]int{}
@@ -90,7 +90,7 @@ func TestOpenLoopSendsScriptedTurns(t *testing.T) {
 		user := []dataset.Message{{Role: "user", Content: "x"}}
 		src := &endless{turns: []dataset.Turn{{Messages: user, Reply: "r"}, {Messages: user}, {Messages: user}, {Messages: user}}}
 		s := &stage{src: src, cfg: Config{Open: &Open{Rate: 1, Arrival: "constant", Requests: 4}, Drain: time.Minute}, reply: always(time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		var turns []int
 		for _, r := range s.records {
 			turns = append(turns, r.Turn)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/runner/dataset"
+	"assay/runner/load/stream"
 	"assay/runner/record"
 )
 
@@ -42,7 +43,7 @@ func single() *endless {
 type stage struct {
 	cfg      Config
 	src      dataset.Source
-	reply    func(c *call) (time.Duration, record.Outcome)
+	reply    func(c *stream.Call) (time.Duration, record.Outcome)
 	retry    time.Duration
 	mu       sync.Mutex
 	inFlight int
@@ -51,14 +52,14 @@ type stage struct {
 	records  []record.Request
 }
 
-func (s *stage) send(ctx context.Context, c *call) (record.Request, string) {
+func (s *stage) send(ctx context.Context, c *stream.Call) (record.Request, string) {
 	clock := s.cfg.Clock
-	r := blank(c)
+	r := stream.Blank(c)
 	r.SentUS = clock.Now()
 	s.mu.Lock()
 	s.inFlight++
 	s.peak = max(s.peak, s.inFlight)
-	s.bodies = append(s.bodies, string((&client{}).message(c)))
+	s.bodies = append(s.bodies, string(c.Body.With(c.Salt)))
 	s.mu.Unlock()
 	length, outcome := s.reply(c)
 	timer := time.NewTimer(length)
@@ -67,12 +68,12 @@ func (s *stage) send(ctx context.Context, c *call) (record.Request, string) {
 		r.Outcome = outcome
 	case <-ctx.Done():
 		r.Outcome = record.Aborted
-		if errors.Is(context.Cause(ctx), errDrained) {
+		if errors.Is(context.Cause(ctx), stream.ErrDrained) {
 			r.Outcome = record.Censored
 		}
 	}
-	if c.onToken != nil {
-		c.onToken()
+	if c.OnToken != nil {
+		c.OnToken()
 	}
 	if outcome != record.OK && s.retry > 0 {
 		r.RetryAfterUS = s.retry.Microseconds()
@@ -84,7 +85,7 @@ func (s *stage) send(ctx context.Context, c *call) (record.Request, string) {
 	return r, "live reply"
 }
 
-func (s *stage) run(t *testing.T, ctx context.Context) (Result, error) {
+func (s *stage) run(ctx context.Context, t *testing.T) (Result, error) {
 	t.Helper()
 	s.cfg.Clock = NewClock()
 	s.cfg.Request = Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}
@@ -96,8 +97,8 @@ func (s *stage) run(t *testing.T, ctx context.Context) (Result, error) {
 	return l.run(ctx, s.src)
 }
 
-func always(d time.Duration) func(*call) (time.Duration, record.Outcome) {
-	return func(*call) (time.Duration, record.Outcome) { return d, record.OK }
+func always(d time.Duration) func(*stream.Call) (time.Duration, record.Outcome) {
+	return func(*stream.Call) (time.Duration, record.Outcome) { return d, record.OK }
 }
 
 // inside counts the measured requests sent in the window.
@@ -114,10 +115,10 @@ const second = 1_000_000
 
 func TestClosedLoopByRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 4, Requests: 20}, Drain: time.Minute}, reply: func(c *call) (time.Duration, record.Outcome) {
-			return time.Duration(1+c.index%4) * time.Second, record.OK
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 4, Requests: 20}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			return time.Duration(1+c.Index%4) * time.Second, record.OK
 		}}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || len(s.records) != 20 || s.inside(res.Window) != 20 || s.peak != 4 {
 			t.Fatalf("%d requests, %d in the window, %d at once, %v", len(s.records), s.inside(res.Window), s.peak, err)
 		}
@@ -138,7 +139,7 @@ func TestClosedLoopByRequests(t *testing.T) {
 func TestClosedLoopByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Duration: 10 * time.Second}, Drain: time.Minute}, reply: always(1500 * time.Millisecond)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || res.Window != (Span{0, 10 * second}) || len(s.records) != 21 || res.Issue != (Span{0, 10_500_001}) {
 			t.Errorf("window %v, issue %v, %d requests, %v", res.Window, res.Issue, len(s.records), err)
 		}
@@ -148,7 +149,7 @@ func TestClosedLoopByTime(t *testing.T) {
 func TestMinDurationOutlastsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 3, MinDuration: 9500 * time.Millisecond}, Drain: time.Minute}, reply: always(time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || res.Window != (Span{0, 10 * second}) || len(s.records) != 20 {
 			t.Errorf("window %v, %d requests, %v", res.Window, len(s.records), err)
 		}
@@ -157,10 +158,10 @@ func TestMinDurationOutlastsRequests(t *testing.T) {
 
 func TestWarmupStaysApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Requests: 12, WarmupRequests: 7}, Drain: time.Minute}, reply: func(c *call) (time.Duration, record.Outcome) {
-			return time.Duration(1+c.index%3) * time.Second, record.OK
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Requests: 12, WarmupRequests: 7}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			return time.Duration(1+c.Index%3) * time.Second, record.OK
 		}}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +186,7 @@ func TestWarmupStaysApart(t *testing.T) {
 func TestWarmupByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 4 * time.Second, WarmupDuration: 2500 * time.Millisecond}}, reply: always(time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || res.Window != (Span{3 * second, 7 * second}) {
 			t.Errorf("window %v, %v", res.Window, err)
 		}
@@ -194,10 +195,10 @@ func TestWarmupByTime(t *testing.T) {
 
 func TestStreamingWindowWaitsForTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Streaming: true, ReadyLimit: time.Hour}}, reply: func(c *call) (time.Duration, record.Outcome) {
-			return time.Duration(1+2*min(c.index, 1)) * time.Second, record.OK // the second slot's first token comes after 3 s
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Streaming: true, ReadyLimit: time.Hour}}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			return time.Duration(1+2*min(c.Index, 1)) * time.Second, record.OK // the second slot's first token comes after 3 s
 		}}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || res.Window != (Span{3 * second, 8 * second}) {
 			t.Errorf("window %v, %v", res.Window, err)
 		}
@@ -213,7 +214,7 @@ func TestConversationsHoldTheirSlot(t *testing.T) {
 			{Messages: user("three"), MaxTokens: 99},
 		}}
 		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 4}, Drain: time.Minute}, reply: always(time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,10 +236,10 @@ func TestConversationsHoldTheirSlot(t *testing.T) {
 
 func TestFailuresArePaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Minute}, reply: func(*call) (time.Duration, record.Outcome) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Minute}, reply: func(*stream.Call) (time.Duration, record.Outcome) {
 			return 0, record.Refused
 		}}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || !strings.Contains(res.Stopped, "refused") || len(s.records) < giveUpFailures || len(s.records) > 40 {
 			t.Errorf("%d requests, stopped %q, %v", len(s.records), res.Stopped, err)
 		}
@@ -250,13 +251,13 @@ func TestFailuresArePaced(t *testing.T) {
 
 func TestRetryAfterPacesItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{retry: 7 * time.Second, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 3}, Drain: time.Minute}, reply: func(c *call) (time.Duration, record.Outcome) {
-			if c.index == 0 {
+		s := &stage{retry: 7 * time.Second, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 3}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			if c.Index == 0 {
 				return time.Second, record.HTTPStatus
 			}
 			return time.Second, record.OK
 		}}
-		if _, err := s.run(t, t.Context()); err != nil || s.records[1].SentUS != 8*second || s.records[2].SentUS != 9*second {
+		if _, err := s.run(t.Context(), t); err != nil || s.records[1].SentUS != 8*second || s.records[2].SentUS != 9*second {
 			t.Errorf("%v, %v", s.records, err)
 		}
 	})
@@ -264,10 +265,10 @@ func TestRetryAfterPacesItsSlot(t *testing.T) {
 
 func TestDrainLimitCensors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 3 * time.Second}, Drain: 4 * time.Second}, reply: func(c *call) (time.Duration, record.Outcome) {
-			return time.Duration(2+100*(c.index%2)) * time.Second, record.OK
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 3 * time.Second}, Drain: 4 * time.Second}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			return time.Duration(2+100*(c.Index%2)) * time.Second, record.OK
 		}}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || len(s.records) != 3 || s.records[2].Outcome != record.Censored || s.records[2].DoneUS != 7*second {
 			t.Errorf("%+v, window %v, %v", s.records, res.Window, err)
 		}
@@ -280,7 +281,7 @@ func TestCancelEndsALoad(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(5*time.Second, func() { cancel(why) })
 		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Hour}, reply: always(3 * time.Second)}
-		res, err := s.run(t, ctx)
+		res, err := s.run(ctx, t)
 		if !errors.Is(err, why) || len(s.records) != 4 || s.records[3].Outcome != record.Aborted || res.Window.EndUS != 5*second {
 			t.Errorf("%d requests, window %v, %v", len(s.records), res.Window, err)
 		}
@@ -290,13 +291,13 @@ func TestCancelEndsALoad(t *testing.T) {
 func TestFailedTurnEndsItsConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turn := dataset.Turn{Messages: []dataset.Message{{Role: "user", Content: "x"}}, Reply: "y"}
-		s := &stage{src: &endless{turns: []dataset.Turn{turn, turn, turn}}, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 2}}, reply: func(c *call) (time.Duration, record.Outcome) {
-			if c.index == 0 {
+		s := &stage{src: &endless{turns: []dataset.Turn{turn, turn, turn}}, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 2}}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			if c.Index == 0 {
 				return time.Second, record.HTTPStatus
 			}
 			return time.Second, record.OK
 		}}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || s.records[1].Session != "c2" || s.records[1].Turn != 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "2 turns") {
 			t.Errorf("%+v, notes %q, %v", s.records[1], res.Notes, err)
 		}
@@ -308,7 +309,7 @@ func TestDataEnds(t *testing.T) {
 		src := single()
 		src.limit = 5
 		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 50}, Drain: time.Minute}, reply: always(time.Second)}
-		if res, err := s.run(t, t.Context()); err != nil || len(s.records) != 5 || res.Stopped != "the dataset ended" {
+		if res, err := s.run(t.Context(), t); err != nil || len(s.records) != 5 || res.Stopped != "the dataset ended" {
 			t.Errorf("%d requests, stopped %q, %v", len(s.records), res.Stopped, err)
 		}
 	})
@@ -317,7 +318,7 @@ func TestDataEnds(t *testing.T) {
 func TestFewerRequestsThanSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 8, Requests: 3}, Drain: time.Minute}, reply: always(time.Second)}
-		res, err := s.run(t, t.Context())
+		res, err := s.run(t.Context(), t)
 		if err != nil || s.inside(res.Window) != 3 || s.peak != 3 || len(res.Notes) != 1 {
 			t.Errorf("%d requests, %d at once, notes %q, %v", len(s.records), s.peak, res.Notes, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"assay/runner/dataset"
+	"assay/runner/load/stream"
 	"assay/runner/record"
 )
 
@@ -12,7 +13,7 @@ import (
 // refuses. Its requests are recorded as warm-up.
 func (l *load) probe(ctx context.Context) ([]string, error) {
 	send := l.newSender()
-	offered := slices.DeleteFunc(l.cfg.Request.optional(), func(f string) bool { return slices.Contains(l.cfg.Request.Omit, f) })
+	offered := slices.DeleteFunc(l.cfg.Request.Offers(), func(f string) bool { return slices.Contains(l.cfg.Request.Omit, f) })
 	if ok, err := l.accepts(ctx, send, nil); ok || err != nil {
 		return nil, err
 	}
@@ -31,12 +32,12 @@ func (l *load) probe(ctx context.Context) ([]string, error) {
 func (l *load) accepts(ctx context.Context, send sender, omit []string) (bool, error) {
 	q := l.cfg.Request
 	q.Omit = append(slices.Clone(q.Omit), omit...)
-	b, err := q.encode([]dataset.Message{{Role: "user", Content: "Hello"}}, 1)
+	b, err := q.Encode([]dataset.Message{{Role: "user", Content: "Hello"}}, 1)
 	if err != nil {
 		return false, err
 	}
 	now := l.cfg.Clock.Now()
-	r, _ := send(ctx, &call{index: int(l.tally.issued.Add(1) - 1), warmup: true, session: "probe", body: b, intendedUS: now, dueUS: now})
+	r, _ := send(ctx, &stream.Call{Index: l.number(), Warmup: true, Session: "probe", Body: b, IntendedUS: now, DueUS: now})
 	if err := l.tally.keep(r); err != nil {
 		return false, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"assay/fault"
 	"assay/runner/dataset"
+	"assay/runner/load/stream"
 	"assay/runner/record"
 )
 
@@ -23,34 +24,33 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	if err := checkLimits(cfg.connections(), cfg.Target); err != nil {
 		return Result{}, err
 	}
-	c := newClient(cfg)
-	defer c.pool.close()
-	stamps := openStamps(ctx, cfg.Target, cfg.Clock)
-	defer stamps.close()
+	c := stream.NewClient(stream.Options{
+		Target: cfg.Target, Token: cfg.Token, Headers: cfg.Headers, Endpoint: cfg.Request.Endpoint,
+		Clock: cfg.Clock, Stall: cfg.Stall, Timeout: cfg.Timeout,
+	})
+	defer c.Close()
+	c.SwitchOnStamps(ctx)
 	beside, stop := context.WithCancel(ctx)
 	defer stop()
-	go cfg.Clock.keep(beside)
+	go cfg.Clock.Keep(beside)
 
 	l := newLoad(cfg, keep, report)
 	l.sender = func() (sender, func() int64) {
-		x := newExchange(c)
-		return x.do, x.tokens.Load
+		x := c.NewExchange()
+		return x.Do, x.Tokens
 	}
 	refused, err := l.probe(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	l.cfg.Request.Omit = append(l.cfg.Request.Omit, refused...)
-	c.pool.watch(ctx, reuseCheck)
+	c.WatchIdle(ctx, reuseCheck)
 	res, err := l.run(ctx, src)
 	res.Refused = refused
-	if !c.pool.reuses() {
+	if !c.Reuses() {
 		res.Notes = append(res.Notes, "the server closes connections after an answer without saying so; each request opened its own")
 	}
-	res.Health.StampSource = stamps.source()
-	if c.userStamps.Load() {
-		res.Health.StampSource = "user"
-	}
+	res.Health.StampSource = c.StampSource()
 	return res, err
 }
 
@@ -61,6 +61,9 @@ func (c Config) connections() int {
 	}
 	return c.Open.MaxConcurrency
 }
+
+// sender sends a call and waits for its end. reply is the answer's text when the call wanted it.
+type sender func(ctx context.Context, c *stream.Call) (r record.Request, reply string)
 
 // load is one load under way.
 type load struct {
@@ -138,18 +141,21 @@ func (l *load) note(format string, args ...any) {
 }
 
 // call makes the request of a talk's next turn, due at an instant.
-func (l *load) call(t *talk, dueUS int64) *call {
-	c := &call{index: int(l.tally.issued.Add(1) - 1), session: t.session, turn: t.turn, body: t.body, intendedUS: dueUS, dueUS: dueUS}
-	c.salt = l.cfg.Salt.of(c.index, c.session)
+func (l *load) call(t *talk, dueUS int64) *stream.Call {
+	c := &stream.Call{Index: l.number(), Session: t.session, Turn: t.turn, Body: t.body, IntendedUS: dueUS, DueUS: dueUS}
+	c.Salt = l.cfg.Salt.of(c.Index, c.Session)
 	return c
 }
 
+// number gives requests their order of issue.
+func (l *load) number() int { return int(l.tally.issued.Add(1) - 1) }
+
 // send sends a call and hands on its record.
-func (l *load) send(ctx context.Context, send sender, c *call) (record.Request, string) {
+func (l *load) send(ctx context.Context, send sender, c *stream.Call) (record.Request, string) {
 	l.tally.inFlight.Add(1)
 	r, reply := send(ctx, c)
 	l.tally.inFlight.Add(-1)
-	l.tally.ended(r, c.dueUS)
+	l.tally.ended(r, c.DueUS)
 	return r, reply
 }
 
@@ -213,7 +219,7 @@ func (l *load) watch(ctx context.Context, cut context.CancelCauseFunc, p pacer, 
 			drained = time.After(l.cfg.Drain)
 			v.show()
 		case <-drained:
-			cut(errDrained)
+			cut(stream.ErrDrained)
 		case <-tick.C:
 			l.check()
 			v.show()

@@ -109,9 +109,9 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 		return r, "", false
 	}
 	c := s.load.call(t, s.freeUS)
-	c.warmup, c.wantReply = warmup, t.live()
+	c.Warmup, c.WantReply = warmup, t.live()
 	if s.want.Streaming && !warmup && !s.filled {
-		c.onToken = func() { s.streaming(s) }
+		c.OnToken = func() { s.streaming(s) }
 	}
 	r, reply = s.load.send(ctx, s.send, c)
 	s.freeUS = r.DoneUS

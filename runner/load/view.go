@@ -56,3 +56,5 @@ func (v *view) rate() float64 {
 	}
 	return float64(grown) / span.Seconds()
 }
+
+func us(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

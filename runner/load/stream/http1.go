@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"bytes"
@@ -244,6 +244,7 @@ func (r *response) frame(line []byte) error {
 		if len(line) == 0 {
 			r.state = ended
 		}
+	default: // the others are read by bytes, not by lines
 	}
 	return nil
 }

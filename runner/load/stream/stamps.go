@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"context"
@@ -16,15 +16,7 @@ type stamps struct {
 
 const stampTries = 50
 
-// openStamps switches stamps on for a target that can have them: plain TCP.
-func openStamps(ctx context.Context, t Target, clock *Clock) *stamps {
-	s := &stamps{}
-	if t.Network == "tcp" && !t.TLS {
-		s.open(ctx, clock)
-	}
-	return s
-}
-
+// open switches stamps on.
 func (s *stamps) open(ctx context.Context, clock *Clock) {
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
@@ -65,14 +57,6 @@ func stampsCome(from, to net.Conn, clock *Clock) bool {
 		<-time.After(time.Millisecond)
 	}
 	return false
-}
-
-// source is what connections of the load will have.
-func (s *stamps) source() string {
-	if s.kernel {
-		return "kernel"
-	}
-	return "user"
 }
 
 func (s *stamps) close() {

@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"context"
@@ -12,32 +12,29 @@ import (
 	"assay/runner/record"
 )
 
-// call is one request that is ready to be sent.
-type call struct {
-	index      int
-	warmup     bool
-	session    string
-	turn       int
-	body       body
-	salt       string
-	intendedUS int64
-	dueUS      int64  // when nothing but the client itself kept it from being sent
-	wantReply  bool   // keep the answer's text for the next turn
-	onToken    func() // called at the first token event; may be nil
+// Call is one request that is ready to be sent.
+type Call struct {
+	Index      int
+	Warmup     bool
+	Session    string
+	Turn       int
+	Body       Body
+	Salt       string // put before the prompt, as the inside of a JSON string
+	IntendedUS int64
+	DueUS      int64  // when nothing but the client itself kept it from being sent
+	WantReply  bool   // keep the answer's text for the next turn
+	OnToken    func() // called at the first token event; may be nil
 }
-
-// sender sends a call and waits for its end. reply is the answer's text when the call wanted it.
-type sender func(ctx context.Context, c *call) (r record.Request, reply string)
 
 const (
 	afterDone  = 100 * time.Millisecond // wait for the body's end once [DONE] was seen
 	errorBytes = 500
 )
 
-// exchange sends requests one after another and reads their streams. Its buffers are used again and again; it belongs
+// Exchange sends requests one after another and reads their streams. Its buffers are used again and again; it belongs
 // to one goroutine.
-type exchange struct {
-	*client
+type Exchange struct {
+	*Client
 	tokens atomic.Int64 // token events so far, for the live view
 
 	conn   *conn
@@ -53,7 +50,7 @@ type exchange struct {
 
 // sight is what was seen of the current response.
 type sight struct {
-	call       *call
+	call       *Call
 	sentUS     int64
 	readUS     int64 // arrival of the bytes being parsed
 	inRead     int   // token events in them
@@ -73,16 +70,21 @@ type sight struct {
 	answer     int
 }
 
-func newExchange(c *client) *exchange {
-	x := &exchange{client: c}
+// NewExchange makes an exchange for one goroutine.
+func (c *Client) NewExchange() *Exchange {
+	x := &Exchange{Client: c}
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
 }
 
-// do is a sender.
-func (x *exchange) do(ctx context.Context, c *call) (record.Request, string) {
-	r := blank(c)
+// Tokens counts the token events so far, for a live view.
+func (x *Exchange) Tokens() int64 { return x.tokens.Load() }
+
+// Do sends a call and waits for its end. reply is the answer's text when the call wanted it. When ctx ends, so does the
+// request: as censored when the cause is ErrDrained, else as aborted.
+func (x *Exchange) Do(ctx context.Context, c *Call) (r record.Request, reply string) {
+	r = Blank(c)
 	x.begin(c)
 	end := x.connectAndSend(ctx, c, &r)
 	if x.conn != nil {
@@ -95,16 +97,16 @@ func (x *exchange) do(ctx context.Context, c *call) (record.Request, string) {
 	return r, x.replyText()
 }
 
-// blank is a request of which nothing is known yet.
-func blank(c *call) record.Request {
+// Blank is a request of which nothing is known yet.
+func Blank(c *Call) record.Request {
 	return record.Request{
-		Index: c.index, Warmup: c.warmup, Session: c.session, Turn: c.turn, IntendedUS: c.intendedUS,
+		Index: c.Index, Warmup: c.Warmup, Session: c.Session, Turn: c.Turn, IntendedUS: c.IntendedUS,
 		SentUS: record.Never, ConnectUS: record.Never, FirstByteUS: record.Never, DoneUS: record.Never,
 		RetryAfterUS: record.Never, InputTokens: record.Never, OutputTokens: record.Never, CachedTokens: record.Never, FirstAnswer: -1,
 	}
 }
 
-func (x *exchange) begin(c *call) {
+func (x *Exchange) begin(c *Call) {
 	x.resp.reset()
 	x.sse.reset()
 	x.marks, x.reply, x.text = x.marks[:0], x.reply[:0], x.text[:0]
@@ -113,7 +115,7 @@ func (x *exchange) begin(c *call) {
 
 // connectAndSend sends on an idle connection, or on a new one when there is none. Only when an idle one turns out to be
 // closed before a byte of the request went out, the request is sent once more.
-func (x *exchange) connectAndSend(ctx context.Context, c *call, r *record.Request) error {
+func (x *Exchange) connectAndSend(ctx context.Context, c *Call, r *record.Request) error {
 	message := x.message(c)
 	if x.conn = x.pool.take(); x.conn != nil {
 		n, err := x.send(ctx, message, r)
@@ -144,7 +146,7 @@ func answerable(n int, err error) error {
 	return err
 }
 
-func (x *exchange) send(ctx context.Context, message []byte, r *record.Request) (int, error) {
+func (x *Exchange) send(ctx context.Context, message []byte, r *record.Request) (int, error) {
 	release := context.AfterFunc(ctx, x.interrupt(x.conn))
 	defer release()
 	x.seen.sentUS = x.clock.Now()
@@ -161,13 +163,13 @@ func (x *exchange) send(ctx context.Context, message []byte, r *record.Request) 
 }
 
 // interrupt wakes whoever reads or writes the connection.
-func (x *exchange) interrupt(c *conn) func() {
+func (x *Exchange) interrupt(c *conn) func() {
 	return func() { _ = c.SetDeadline(time.Unix(1, 0)) }
 }
 
 // arm sets the deadline to the nearer of the stall limit and the time limit. An interrupt that came before is seen here,
 // one that comes after replaces the deadline.
-func (x *exchange) arm(ctx context.Context) error {
+func (x *Exchange) arm(ctx context.Context) error {
 	wait := time.Duration(1<<62 - 1)
 	now := x.clock.Now()
 	if x.stall > 0 {
@@ -193,7 +195,7 @@ func us(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
 // receive reads until the response ends. It gives nil for a response that is complete, or complete but for its framing
 // after [DONE].
-func (x *exchange) receive(ctx context.Context) error {
+func (x *Exchange) receive(ctx context.Context) error {
 	release := context.AfterFunc(ctx, x.interrupt(x.conn))
 	defer release()
 	if err := x.arm(ctx); err != nil {
@@ -221,7 +223,7 @@ func (x *exchange) receive(ctx context.Context) error {
 }
 
 // take parses bytes that arrived at an instant.
-func (x *exchange) take(b []byte, atUS int64) error {
+func (x *Exchange) take(b []byte, atUS int64) error {
 	if x.seen.bytes == 0 {
 		x.seen.firstUS = atUS
 	}
@@ -231,7 +233,7 @@ func (x *exchange) take(b []byte, atUS int64) error {
 }
 
 // failed judges a read that brought nothing: again when a deadline was only a reminder to look at the limits.
-func (x *exchange) failed(ctx context.Context, err error) (again bool, end error) {
+func (x *Exchange) failed(ctx context.Context, err error) (again bool, end error) {
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -249,7 +251,7 @@ func (x *exchange) failed(ctx context.Context, err error) (again bool, end error
 }
 
 // expired says which limit has passed; nil when none has.
-func (x *exchange) expired(ctx context.Context) error {
+func (x *Exchange) expired(ctx context.Context) error {
 	now := x.clock.Now()
 	switch {
 	case ctx.Err() != nil:
@@ -263,7 +265,7 @@ func (x *exchange) expired(ctx context.Context) error {
 }
 
 // release gives the connection back when it is at a clean end, else closes it.
-func (x *exchange) release(end error) {
+func (x *Exchange) release(end error) {
 	c := x.conn
 	x.conn = nil
 	if !c.kernel() {
@@ -281,7 +283,7 @@ func (x *exchange) release(end error) {
 }
 
 // body takes the bytes of the response's body.
-func (x *exchange) body(b []byte) {
+func (x *Exchange) body(b []byte) {
 	if x.resp.status == 200 && x.resp.stream {
 		x.sse.feed(b)
 		return
@@ -292,7 +294,7 @@ func (x *exchange) body(b []byte) {
 }
 
 // fill completes the record of a request that ended.
-func (x *exchange) fill(ctx context.Context, r *record.Request, end error) {
+func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 	s := &x.seen
 	r.DoneUS = x.clock.Now()
 	if end == nil {

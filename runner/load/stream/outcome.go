@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 var (
 	errTimeout = errors.New("the request's time limit passed")
 	errStalled = errors.New("no byte came within the stall limit")
-	errDrained = errors.New("it was still running when the drain limit cut it off")
+
+	// ErrDrained is the cause that cuts off a request as censored.
+	ErrDrained = errors.New("it was still running when the drain limit cut it off")
 )
 
 // dialError says that no connection came about.
@@ -24,7 +26,7 @@ func (e *dialError) Unwrap() error { return e.cause }
 
 // outcome says how a request ended, and the first error. What the server itself said counts before how the connection
 // ended: [DONE] is no proof of success, and an error in the stream is one whatever follows.
-func (x *exchange) outcome(ctx context.Context, end error) (record.Outcome, string) {
+func (x *Exchange) outcome(ctx context.Context, end error) (record.Outcome, string) {
 	s := &x.seen
 	switch {
 	case x.resp.started() && x.resp.status != 200:
@@ -51,20 +53,20 @@ func (x *exchange) outcome(ctx context.Context, end error) (record.Outcome, stri
 
 // stopped tells ends that the client itself made.
 func stopped(end error) bool {
-	return errors.Is(end, context.Canceled) || errors.Is(end, context.DeadlineExceeded) || end == errTimeout || end == errStalled
+	return errors.Is(end, context.Canceled) || errors.Is(end, context.DeadlineExceeded) || errors.Is(end, errTimeout) || errors.Is(end, errStalled)
 }
 
 // broke is the outcome of a request whose response did not come to its end.
-func (x *exchange) broke(ctx context.Context, end error) (record.Outcome, string) {
+func (x *Exchange) broke(ctx context.Context, end error) (record.Outcome, string) {
 	var dial *dialError
 	switch {
-	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errDrained):
-		return record.Censored, errDrained.Error()
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrDrained):
+		return record.Censored, ErrDrained.Error()
 	case ctx.Err() != nil:
 		return record.Aborted, "the run ended: " + context.Cause(ctx).Error()
-	case end == errTimeout:
+	case errors.Is(end, errTimeout):
 		return record.Timeout, end.Error()
-	case end == errStalled:
+	case errors.Is(end, errStalled):
 		return record.Stalled, end.Error()
 	case errors.As(end, &dial):
 		return refused(dial)

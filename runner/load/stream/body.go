@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"bytes"
@@ -18,8 +18,21 @@ const (
 	fieldOptions    = "stream_options"
 )
 
-// optional lists the optional fields of a request in a dialect.
-func (q Request) optional() []string {
+// Request is what each request has in common.
+type Request struct {
+	Endpoint    string // chat | completions
+	Model       string
+	Dialect     string // engine preset's name, which says the optional fields to send
+	Omit        []string
+	MaxTokens   int // when a turn has none of its own
+	IgnoreEOS   bool
+	Temperature *float64
+	TopP        *float64
+	Seed        *int64
+}
+
+// Offers lists the optional fields of a request in a dialect.
+func (q Request) Offers() []string {
 	var fields []string
 	switch q.Dialect {
 	case "vllm", "sglang", "sim":
@@ -39,7 +52,7 @@ func (q Request) optional() []string {
 
 // sends says whether an optional field stands in the body.
 func (q Request) sends(field string) bool {
-	return slices.Contains(q.optional(), field) && !slices.Contains(q.Omit, field)
+	return slices.Contains(q.Offers(), field) && !slices.Contains(q.Omit, field)
 }
 
 type streamOptions struct {
@@ -62,14 +75,14 @@ type wire struct {
 	Options     *streamOptions    `json:"stream_options,omitempty"`
 }
 
-// body is an encoded request: the prompt's text begins at salt, where a salt can be put in.
-type body struct {
+// Body is an encoded request: the prompt's text begins at salt, where a salt can be put in.
+type Body struct {
 	bytes []byte
 	salt  int
 }
 
-// encode makes the body that asks for the next message after messages.
-func (q Request) encode(messages []dataset.Message, maxTokens int) (body, error) {
+// Encode makes the body that asks for the next message after messages.
+func (q Request) Encode(messages []dataset.Message, maxTokens int) (Body, error) {
 	w := wire{Model: q.Model, MaxTokens: q.MaxTokens, Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed, Stream: true}
 	if maxTokens > 0 {
 		w.MaxTokens = maxTokens
@@ -92,15 +105,25 @@ func (q Request) encode(messages []dataset.Message, maxTokens int) (body, error)
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(w); err != nil {
-		return body{}, fmt.Errorf("encode a request: %w", err)
+		return Body{}, fmt.Errorf("encode a request: %w", err)
 	}
 	b := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 	at := bytes.Index(b, []byte(key)) // inside a string its quotes would be escaped
 	if at < 0 {
-		return body{}, fmt.Errorf("encode a request: it has no message")
+		return Body{}, fmt.Errorf("encode a request: it has no message")
 	}
-	return body{bytes: b, salt: at + len(key)}, nil
+	return Body{bytes: b, salt: at + len(key)}, nil
 }
+
+// append appends the body with a salt before its prompt.
+func (b Body) append(to []byte, salt string) []byte {
+	to = append(to, b.bytes[:b.salt]...)
+	to = append(to, salt...)
+	return append(to, b.bytes[b.salt:]...)
+}
+
+// With gives the body with a salt, the inside of a JSON string, before its prompt.
+func (b Body) With(salt string) []byte { return b.append(nil, salt) }
 
 // flatten makes one text of a conversation for the completions endpoint.
 func flatten(messages []dataset.Message) string {

@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"context"
@@ -52,8 +52,8 @@ func (c *Clock) measure() int64 {
 	return offset
 }
 
-// keep reads the offset again until ctx ends, and counts steps.
-func (c *Clock) keep(ctx context.Context) {
+// Keep reads the offset again until ctx ends, and counts steps.
+func (c *Clock) Keep(ctx context.Context) {
 	tick := time.NewTicker(clockEvery)
 	defer tick.Stop()
 	for {

@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 )
 
 // event takes one server-sent event. A token event is one that brings text, or grows a continuous usage.
-func (x *exchange) event(name, data []byte) {
+func (x *Exchange) event(name, data []byte) {
 	s, c := &x.seen, &x.chunk
 	if string(data) == "[DONE]" {
 		s.done = true
@@ -49,7 +49,7 @@ func (s *sight) undecodable(data []byte) {
 
 // tokenEvent notes a token event. Usage counts as continuous when the stream's first token event, or an event before it
 // that is not the last, brings one; a usage beside the finish reason alone is the final one.
-func (x *exchange) tokenEvent(c *chunk) {
+func (x *Exchange) tokenEvent(c *chunk) {
 	s := &x.seen
 	if c.usage && c.choices > 0 && len(x.marks) == 0 && (c.finish == nil || c.text()) {
 		s.continuous = true
@@ -62,8 +62,8 @@ func (x *exchange) tokenEvent(c *chunk) {
 	if c.answer && s.answer < 0 {
 		s.answer = len(x.marks)
 	}
-	if len(x.marks) == 0 && s.call.onToken != nil {
-		s.call.onToken()
+	if len(x.marks) == 0 && s.call.OnToken != nil {
+		s.call.OnToken()
 	}
 	x.marks = append(x.marks, newMark(s.readUS, c, s.ids))
 	x.tokens.Add(1)
@@ -71,7 +71,7 @@ func (x *exchange) tokenEvent(c *chunk) {
 	if s.inRead++; s.inRead > 1 {
 		s.shared++
 	}
-	if s.call.wantReply {
+	if s.call.WantReply {
 		x.reply = append(x.reply, c.content...)
 	}
 }
@@ -88,7 +88,7 @@ func (s *sight) count(c *chunk) {
 }
 
 // replyText is the answer's text. Its pieces were kept escaped: joined, they are the inside of one JSON string.
-func (x *exchange) replyText() string {
+func (x *Exchange) replyText() string {
 	if len(x.reply) == 0 {
 		return ""
 	}

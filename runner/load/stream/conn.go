@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type userReader struct {
 }
 
 func (r userReader) read(b []byte) (int, int64, error) {
-	n, err := r.Conn.Read(b)
+	n, err := r.Read(b)
 	return n, r.clock.Now(), err
 }
 

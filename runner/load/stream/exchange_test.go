@@ -1,4 +1,4 @@
-package load
+package stream
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,27 +74,38 @@ const (
 	doneEvent  = "data: [DONE]\n\n"
 )
 
-func config(t testing.TB, url string) Config {
+// setup is what a test sends, and how.
+type setup struct {
+	Options
+	Request Request
+}
+
+func (s setup) client() *Client {
+	s.Endpoint = s.Request.Endpoint
+	return NewClient(s.Options)
+}
+
+func config(t testing.TB, url string) setup {
 	t.Helper()
 	target, err := ParseTarget(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Target: target, Clock: NewClock(), Request: Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}, Stall: 10 * time.Second, Timeout: 10 * time.Second}
+	return setup{Options{Target: target, Clock: NewClock(), Stall: 10 * time.Second, Timeout: 10 * time.Second}, Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}}
 }
 
-func hello(t testing.TB, cfg Config) *call {
+func hello(t testing.TB, cfg setup) *Call {
 	t.Helper()
-	b, err := cfg.Request.encode([]dataset.Message{{Role: "user", Content: "hi"}}, 0)
+	b, err := cfg.Request.Encode([]dataset.Message{{Role: "user", Content: "hi"}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &call{body: b, session: "s1", wantReply: true}
+	return &Call{Body: b, Session: "s1", WantReply: true}
 }
 
-func ask(t testing.TB, cfg Config) (record.Request, string) {
+func ask(t testing.TB, cfg setup) (record.Request, string) {
 	t.Helper()
-	return newExchange(newClient(cfg)).do(t.Context(), hello(t, cfg))
+	return cfg.client().NewExchange().Do(t.Context(), hello(t, cfg))
 }
 
 func TestOutcomes(t *testing.T) {
@@ -252,12 +264,12 @@ func TestCancelled(t *testing.T) {
 		io.WriteString(c, streamHead+token)
 		<-hang
 	})
-	for cause, want := range map[error]record.Outcome{errDrained: record.Censored, errors.New("ctrl-c"): record.Aborted} {
+	for cause, want := range map[error]record.Outcome{ErrDrained: record.Censored, errors.New("ctrl-c"): record.Aborted} {
 		cfg := config(t, url)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		c := hello(t, cfg)
-		c.onToken = func() { cancel(cause) }
-		if r, _ := newExchange(newClient(cfg)).do(ctx, c); r.Outcome != want || len(r.Events) != 1 {
+		c.OnToken = func() { cancel(cause) }
+		if r, _ := cfg.client().NewExchange().Do(ctx, c); r.Outcome != want || len(r.Events) != 1 {
 			t.Errorf("%v gives %s, %d events", cause, r.Outcome, len(r.Events))
 		}
 	}
@@ -267,33 +279,33 @@ func TestCancelled(t *testing.T) {
 // nothing was sent goes out again.
 func TestReuse(t *testing.T) {
 	whole := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " + fmt.Sprint(len(token+finish)) + "\r\n\r\n" + token + finish
-	requests := make(chan int, 10)
+	var mu sync.Mutex
+	var conns []int
 	closing := make(chan struct{})
 	url := serve(t, func(n int, c net.Conn, _ *http.Request) {
-		requests <- n
+		mu.Lock()
+		defer mu.Unlock()
+		conns = append(conns, n)
 		io.WriteString(c, whole)
-		if len(requests) == 3 {
+		if len(conns) == 3 {
 			c.Close()
 			close(closing)
 		}
 	})
 	cfg := config(t, url)
-	x := newExchange(newClient(cfg))
+	x := cfg.client().NewExchange()
 	for i := range 3 {
-		r, _ := x.do(t.Context(), hello(t, cfg))
+		r, _ := x.Do(t.Context(), hello(t, cfg))
 		if r.Outcome != record.OK || (r.ConnectUS == record.Never) != (i > 0) {
 			t.Fatalf("request %d: %s, connect %d", i, r.Outcome, r.ConnectUS)
 		}
 	}
 	<-closing
-	if r, _ := x.do(t.Context(), hello(t, cfg)); r.Outcome != record.OK || r.ConnectUS == record.Never {
+	if r, _ := x.Do(t.Context(), hello(t, cfg)); r.Outcome != record.OK || r.ConnectUS == record.Never {
 		t.Errorf("after the close: %s (%s), connect %d", r.Outcome, r.Error, r.ConnectUS)
 	}
-	close(requests)
-	var conns []int
-	for n := range requests {
-		conns = append(conns, n)
-	}
+	mu.Lock()
+	defer mu.Unlock()
 	if diff := cmp.Diff([]int{0, 0, 0, 1}, conns); diff != "" {
 		t.Error(diff)
 	}
@@ -302,7 +314,7 @@ func TestReuse(t *testing.T) {
 func TestRetryOnlyUnsent(t *testing.T) {
 	url := serve(t, say(streamHead+token+finish+doneEvent))
 	cfg := config(t, url)
-	x := newExchange(newClient(cfg))
+	x := cfg.client().NewExchange()
 	broken, _, err := x.dialer.dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +324,7 @@ func TestRetryOnlyUnsent(t *testing.T) {
 	broken.idle = idleLimit
 	broken.Conn = unwritable{broken.Conn}
 	x.pool.give(broken)
-	if r, _ := x.do(t.Context(), c); r.Outcome != record.OK || r.Retries != 1 {
+	if r, _ := x.Do(t.Context(), c); r.Outcome != record.OK || r.Retries != 1 {
 		t.Errorf("%s (%s), %d retries", r.Outcome, r.Error, r.Retries)
 	}
 }
@@ -338,9 +350,9 @@ func TestRequestOnTheWire(t *testing.T) {
 	cfg.Token, cfg.Headers = "k\r\nX-Evil: 1", map[string]string{"X-Extra": "e"}
 	cfg.Request = Request{Endpoint: "completions", Model: "m\"x", Dialect: "vllm", MaxTokens: 9, IgnoreEOS: true, Temperature: &temperature}
 	c := hello(t, cfg)
-	c.session, c.salt = "s\r\n1", Salt{Kind: "text", Text: "<\"é> "}.of(0, "")
-	newExchange(newClient(cfg)).do(t.Context(), c)
-	want := seen{"/prefix/v1/completions", "s1", "Bearer kX-Evil: 1", "e", `{"model":"m\"x","prompt":"\u003c\"é\u003e hi","max_tokens":9,"min_tokens":9,"ignore_eos":true,"temperature":0,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`}
+	c.Session, c.Salt = "s\r\n1", `<\"é> `
+	cfg.client().NewExchange().Do(t.Context(), c)
+	want := seen{"/prefix/v1/completions", "s1", "Bearer kX-Evil: 1", "e", `{"model":"m\"x","prompt":"<\"é> hi","max_tokens":9,"min_tokens":9,"ignore_eos":true,"temperature":0,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`}
 	if diff := cmp.Diff(want, <-got, cmp.AllowUnexported(seen{})); diff != "" {
 		t.Error(diff)
 	}
@@ -376,7 +388,7 @@ func TestTLSAndUnixSocket(t *testing.T) {
 
 // TestCaptures replays what real engines sent. The files are not part of the repository.
 func TestCaptures(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "fixtures", "engines")
+	dir := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "engines")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no captures here: ", err)
 	}

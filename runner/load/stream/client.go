@@ -1,0 +1,113 @@
+package stream
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Options say how requests are sent.
+type Options struct {
+	Target   Target
+	Token    string            // bearer token; "" when none
+	Headers  map[string]string // extra headers of each request
+	Endpoint string            // chat | completions
+	Clock    *Clock
+	Stall    time.Duration // no byte for this long ends a request as stalled; 0: no limit
+	Timeout  time.Duration // a request's time limit; 0: no limit
+}
+
+// Client sends requests to one target over connections that it keeps. Many exchanges share it.
+type Client struct {
+	clock   *Clock
+	dialer  *dialer
+	stamps  stamps
+	pool    pool
+	head    string // request line and fixed headers
+	stall   time.Duration
+	timeout time.Duration
+
+	userStamps atomic.Bool // a connection gave none of the kernel's stamps
+}
+
+// NewClient makes a client; it opens nothing yet.
+func NewClient(o Options) *Client {
+	return &Client{clock: o.Clock, dialer: newDialer(o.Target, o.Clock), head: requestHead(o), stall: o.Stall, timeout: o.Timeout}
+}
+
+// SwitchOnStamps has the kernel stamp what it receives, where the target's connections can have stamps; Close ends it.
+func (c *Client) SwitchOnStamps(ctx context.Context) {
+	if t := c.dialer.target; t.Network == "tcp" && !t.TLS {
+		c.stamps.open(ctx, c.clock)
+	}
+}
+
+// StampSource is kernel when every receive time so far was the kernel's, else user.
+func (c *Client) StampSource() string {
+	if c.stamps.kernel && !c.userStamps.Load() {
+		return "kernel"
+	}
+	return "user"
+}
+
+// WatchIdle looks for a while whether the server closes idle connections.
+func (c *Client) WatchIdle(ctx context.Context, span time.Duration) { c.pool.watch(ctx, span) }
+
+// Reuses says whether connections carry one request after another; not when the server was seen to close them.
+func (c *Client) Reuses() bool { return c.pool.reuses() }
+
+// Close closes what lies idle.
+func (c *Client) Close() {
+	c.pool.close()
+	c.stamps.close()
+}
+
+// requestHead is everything of the head but session and length.
+func requestHead(o Options) string {
+	path := "/v1/chat/completions"
+	if o.Endpoint == "completions" {
+		path = "/v1/completions"
+	}
+	var h strings.Builder
+	h.WriteString("POST " + o.Target.Prefix + path + " HTTP/1.1\r\nHost: " + o.Target.Host + "\r\n")
+	line(&h, "User-Agent", "assay")
+	line(&h, "Content-Type", "application/json")
+	line(&h, "Accept", "text/event-stream")
+	if o.Token != "" {
+		line(&h, "Authorization", "Bearer "+o.Token)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Headers)) {
+		line(&h, name, o.Headers[name])
+	}
+	return h.String()
+}
+
+// line writes a header; bytes that would end it early are left out.
+func line(h *strings.Builder, name, value string) {
+	h.WriteString(printable(name) + ": " + printable(value) + "\r\n")
+}
+
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// message puts a whole request together: head, body up to the prompt, salt, rest of the body.
+func (c *Client) message(call *Call) []byte {
+	n := len(call.Body.bytes) + len(call.Salt)
+	b := make([]byte, 0, len(c.head)+len(call.Session)+64+n)
+	b = append(b, c.head...)
+	if call.Session != "" {
+		b = append(append(append(b, "X-Session-ID: "...), printable(call.Session)...), "\r\n"...)
+	}
+	b = append(strconv.AppendInt(append(b, "Content-Length: "...), int64(n), 10), "\r\n\r\n"...)
+	return call.Body.append(b, call.Salt)
+}
