@@ -1,4 +1,3 @@
-// Package pci reads devices of the PCI bus: who they are, their names and their links.
 package pci
 
 import (

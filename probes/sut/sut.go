@@ -1,4 +1,3 @@
-// Package sut is the document about the system under test: facts with their sources, and the lists and objects made of them.
 package sut
 
 // SchemaSUT is the schema name of the SUT document.
