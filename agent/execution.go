@@ -70,10 +70,16 @@ func (x *execution) execute(ctx context.Context) error {
 	var done []phase
 	var err error
 	for _, p := range x.phases() {
-		if err = x.step(ctx, p.name, "", p.do); err != nil {
+		err = x.step(ctx, p.name, "", func(ctx context.Context) error {
+			err := p.do(ctx)
+			if err == nil {
+				done = append(done, p) // also when the store then cannot write it down
+			}
+			return err
+		})
+		if err != nil {
 			break
 		}
-		done = append(done, p)
 	}
 	return errors.Join(err, x.unwind(ctx, done))
 }
@@ -93,8 +99,10 @@ func (x *execution) unwind(ctx context.Context, done []phase) error {
 
 // step runs one phase, or one step of a point, and records when it began, when it ended and how.
 func (x *execution) step(ctx context.Context, name, point string, do func(context.Context) error) error {
+	safe := context.WithoutCancel(ctx)
 	ph := result.Phase{Name: name, Point: point, StartedUS: x.nowUS()}
 	x.emit(result.Event{Kind: result.PhaseStarted, Phase: name, Point: point})
+	storeErr := x.Store.PutPhase(safe, x.run.ID, ph)
 	err := ctx.Err()
 	if err == nil {
 		err = do(ctx)
@@ -107,10 +115,7 @@ func (x *execution) step(ctx context.Context, name, point string, do func(contex
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	x.emit(result.Event{Kind: result.PhaseEnded, Phase: name, Point: point, Text: text})
-	if perr := x.Store.PutPhase(context.WithoutCancel(ctx), x.run.ID, ph); perr != nil {
-		return errors.Join(err, perr)
-	}
-	return err
+	return errors.Join(err, storeErr, x.Store.PutPhase(safe, x.run.ID, ph))
 }
 
 // layerOf is the layer of an error that does not say its own.

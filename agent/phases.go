@@ -151,8 +151,7 @@ func hashFile(name string) (string, error) {
 
 // pull resolves what to start and gets its image by digest.
 func (x *execution) pull(ctx context.Context) error {
-	opt := containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable}
-	spec, preset, err := containers.ServerSpec(x.plan, opt)
+	spec, preset, err := containers.ServerSpec(x.plan, x.specOptions())
 	if err != nil {
 		return err
 	}
@@ -161,6 +160,10 @@ func (x *execution) pull(ctx context.Context) error {
 	}
 	x.spec, x.preset = spec, preset
 	return x.runtime.Prepare(ctx, spec, x.pulling)
+}
+
+func (x *execution) specOptions() containers.SpecOptions {
+	return containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Unpinned: x.plan.Unpinned}
 }
 
 func (x *execution) pulling(p containers.Pull) {

@@ -286,7 +286,7 @@ func (x *execution) useRouter(ctx context.Context, r plan.Router) error {
 	if err := x.stopRouter(ctx); err != nil || key == "" {
 		return err
 	}
-	spec, err := containers.RouterSpec(r, []string{x.server.BaseURL()}, containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable})
+	spec, err := containers.RouterSpec(r, []string{x.server.BaseURL()}, x.specOptions())
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (s *Server) formSubmit(c echo.Context) error {
 		problem := problemOf(badPlan(err))
 		return s.showRuns(c, problem.Status, text, &problem)
 	}
-	run, _, err := s.submit(c.Request().Context(), p, "")
+	run, _, err := s.submit(c.Request().Context(), p, Submission{})
 	if err != nil {
 		return err
 	}
@@ -141,6 +141,14 @@ func (s *Server) logTail(id string) string {
 
 func (s *Server) formCancel(c echo.Context) error {
 	run, err := s.cancel(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return seeOther(c, "/runs/"+run.ID)
+}
+
+func (s *Server) formResume(c echo.Context) error {
+	run, err := s.resume(c.Request().Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func (s *Server) apiRoutes() []route {
 		{http.MethodGet, v1 + "/runs/:id", Read, s.getRun},
 		{http.MethodDelete, v1 + "/runs/:id", Admin, s.deleteRun},
 		{http.MethodPost, v1 + "/runs/:id/cancel", Run, s.cancelRun},
+		{http.MethodPost, v1 + "/runs/:id/resume", Run, s.resumeRun},
 		{http.MethodGet, v1 + "/runs/:id/result", Read, s.getResult},
 		{http.MethodGet, v1 + "/runs/:id/report", Read, s.getReport},
 		{http.MethodGet, v1 + "/runs/:id/archive", Read, s.getArchive},
@@ -66,6 +67,7 @@ func (s *Server) pageRoutes() []route {
 		{http.MethodPost, "/runs", Run, s.formSubmit},
 		{http.MethodGet, "/runs/:id", Read, s.pageRun},
 		{http.MethodPost, "/runs/:id/cancel", Run, s.formCancel},
+		{http.MethodPost, "/runs/:id/resume", Run, s.formResume},
 		{http.MethodPost, "/runs/:id/delete", Admin, s.formDelete},
 
 		{http.MethodGet, "/schedules", Read, s.pageSchedules},

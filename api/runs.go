@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -131,7 +132,8 @@ func (s *Server) submitRun(c echo.Context) error {
 	if err != nil {
 		return badPlan(err)
 	}
-	run, repeated, err := s.submit(c.Request().Context(), p, c.Request().Header.Get("Idempotency-Key"))
+	run, repeated, err := s.submit(c.Request().Context(), p, Submission{Key: c.Request().Header.Get("Idempotency-Key"),
+		BaseDir: c.QueryParam("base_dir"), NoArchive: c.QueryParam("archive") == "false"})
 	if err != nil {
 		return err
 	}
@@ -156,14 +158,17 @@ func badPlan(err error) error {
 }
 
 // submit queues a plan, or finds the run an earlier call with the same key made; the store refuses the key with another plan.
-func (s *Server) submit(ctx context.Context, p plan.Plan, key string) (run store.Run, repeated bool, err error) {
-	if len(key) > maxKey {
+func (s *Server) submit(ctx context.Context, p plan.Plan, sub Submission) (run store.Run, repeated bool, err error) {
+	if len(sub.Key) > maxKey {
 		return run, false, refuse(http.StatusBadRequest, "bad_key", "Use a UUID.", "the Idempotency-Key is longer than %d bytes", maxKey)
 	}
-	if repeated, err = s.knownKey(ctx, key); err != nil {
+	if sub.BaseDir != "" && !filepath.IsAbs(sub.BaseDir) {
+		return run, false, refuse(http.StatusBadRequest, "bad_base_dir", "Write the whole path, beginning with /.", "base_dir %q is no absolute path", sub.BaseDir)
+	}
+	if repeated, err = s.knownKey(ctx, sub.Key); err != nil {
 		return run, false, err
 	}
-	run, err = s.Controller.Submit(ctx, p, key)
+	run, err = s.Controller.Submit(ctx, p, sub)
 	return run, repeated, err
 }
 
@@ -201,8 +206,24 @@ func (s *Server) cancel(ctx context.Context, id string) (store.Run, error) {
 	if err != nil || run.State.Ended() {
 		return run, err
 	}
-	if err := s.Controller.Cancel(ctx, id); err != nil {
+	if err := s.Controller.Change(ctx, id, Cancel); err != nil {
 		return run, err
+	}
+	return s.Store.Run(ctx, id)
+}
+
+func (s *Server) resumeRun(c echo.Context) error {
+	run, err := s.resume(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusAccepted, runItem(run))
+}
+
+// resume queues a run that ended early again; what it measured stays, and it goes on at the next point.
+func (s *Server) resume(ctx context.Context, id string) (store.Run, error) {
+	if err := s.Controller.Change(ctx, id, Resume); err != nil {
+		return store.Run{}, err
 	}
 	return s.Store.Run(ctx, id)
 }

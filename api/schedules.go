@@ -217,7 +217,7 @@ func (s *Server) startSchedule(ctx context.Context, id string) (store.Run, error
 	if err != nil {
 		return store.Run{}, badPlan(err)
 	}
-	run, err := s.Controller.Submit(ctx, p, "")
+	run, err := s.Controller.Submit(ctx, p, Submission{})
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -147,15 +147,15 @@ func (c *controller) now() time.Time {
 	return time.Date(2026, 11, 30, 23, 1, 25, 0, time.UTC).Add(time.Duration(c.ticks) * time.Millisecond)
 }
 
-func (c *controller) Submit(ctx context.Context, p plan.Plan, key string) (store.Run, error) {
+func (c *controller) Submit(ctx context.Context, p plan.Plan, s Submission) (store.Run, error) {
 	now := c.now()
 	run := store.Run{
-		ID: store.NewRunID(now), Name: p.Name, Plan: p.Canonical(), PlanSHA256: p.Hash(), Source: "api", Key: key,
+		ID: store.NewRunID(now), Name: p.Name, Plan: p.Canonical(), PlanSHA256: p.Hash(), Source: "api", Key: s.Key,
 		CreatedUS: now.UnixMicro(), Points: len(p.Points()),
 	}
 	err := c.store.CreateRun(ctx, run)
 	if errors.Is(err, store.ErrExists) {
-		return c.store.RunByKey(ctx, key)
+		return c.store.RunByKey(ctx, s.Key)
 	}
 	if err != nil {
 		return store.Run{}, err
@@ -164,7 +164,10 @@ func (c *controller) Submit(ctx context.Context, p plan.Plan, key string) (store
 	return c.store.Run(ctx, run.ID)
 }
 
-func (c *controller) Cancel(ctx context.Context, id string) error {
+func (c *controller) Change(ctx context.Context, id string, to Change) error {
+	if to == Resume {
+		return c.store.MoveRun(ctx, id, result.Queued, store.RunChange{AtUS: c.now().UnixMicro(), Resume: true})
+	}
 	return c.store.MoveRun(ctx, id, result.Canceled, store.RunChange{AtUS: c.now().UnixMicro()})
 }
 
@@ -273,7 +276,7 @@ func (f *fixture) queueRun() store.Run {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	run, err := f.ctl.Submit(f.t.Context(), p, "")
+	run, err := f.ctl.Submit(f.t.Context(), p, Submission{})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -129,7 +130,7 @@ func (a *app) executeThere(ctx context.Context, o order) (outcome, error) {
 	if o.resume != "" {
 		return outcome{}, fault.New(fault.Store, "busy", "stop the daemon, resume, and start it again", "a daemon holds the data directory %s: a run cannot be resumed beside it", a.data)
 	}
-	query := url.Values{"base_dir": {o.origin.BaseDir}}
+	query := url.Values{"base_dir": {o.origin.BaseDir}, "archive": {strconv.FormatBool(!o.origin.NoArchive)}}
 	var run runView
 	if err := d.call(ctx, http.MethodPost, "/runs?"+query.Encode(), o.plan.YAML(), &run); err != nil {
 		return outcome{}, err

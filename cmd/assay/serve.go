@@ -184,11 +184,16 @@ func (a *app) logger(verbose bool) *slog.Logger {
 // controller is the agent as the API sees it.
 type controller struct{ agent *agent.Agent }
 
-func (c controller) Submit(ctx context.Context, p plan.Plan, key string) (store.Run, error) {
-	return c.agent.Submit(ctx, p, key, agent.Origin{Source: agent.FromAPI})
+func (c controller) Submit(ctx context.Context, p plan.Plan, s api.Submission) (store.Run, error) {
+	return c.agent.Submit(ctx, p, s.Key, agent.Origin{Source: agent.FromAPI, BaseDir: s.BaseDir, NoArchive: s.NoArchive})
 }
 
-func (c controller) Cancel(ctx context.Context, id string) error { return c.agent.Cancel(ctx, id) }
+func (c controller) Change(ctx context.Context, id string, to api.Change) error {
+	if to == api.Resume {
+		return c.agent.Resume(ctx, id)
+	}
+	return c.agent.Cancel(ctx, id)
+}
 
 func (c controller) Events(ctx context.Context, seq int64) (<-chan result.Event, error) {
 	return c.agent.Events(ctx, seq)
