@@ -115,7 +115,7 @@ func (o *open) arrive(ctx context.Context, c *stream.Call) {
 func (o *open) work(ctx context.Context, c *stream.Call) {
 	send := o.borrow()
 	for c != nil {
-		o.load.send(ctx, send, c)
+		o.send(ctx, send, c)
 		c = o.next(ctx)
 	}
 	o.mu.Lock()

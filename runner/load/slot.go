@@ -108,7 +108,7 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 	if !ok {
 		return r, "", false
 	}
-	c := s.load.call(t, s.freeUS)
+	c := s.call(t, s.freeUS)
 	c.Warmup, c.WantReply = warmup, t.live()
 	if s.want.Streaming && !warmup && !s.filled {
 		c.OnToken = func() { s.streaming(s) }
