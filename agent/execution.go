@@ -39,14 +39,14 @@ type execution struct {
 	serverID  containers.Identity
 	model     string // name in requests
 	router    containers.Instance
-	routerKey string // kind and image of the router that runs
+	routerKey string // what tells the router that runs from others
 	telemetry *telemetry
 	identity  result.Identity
 	omitBody  []string // optional body fields that the server refused
 }
 
-// phase is one step of a run. undo takes back what do acquired; it runs in reverse order under a context that no
-// cancellation reaches.
+// phase is one step of a run. undo takes back what do acquired, which may be part of it or nothing when do failed; it runs in
+// reverse order under a context that no cancellation reaches.
 type phase struct {
 	name string
 	do   func(context.Context) error
@@ -67,32 +67,26 @@ func (x *execution) phases() []phase {
 
 // execute runs the phases in order and then takes back what they acquired, also after a failure or a cancellation.
 func (x *execution) execute(ctx context.Context) error {
-	var done []phase
+	var begun []phase
 	var err error
 	for _, p := range x.phases() {
-		err = x.step(ctx, p.name, "", func(ctx context.Context) error {
-			err := p.do(ctx)
-			if err == nil {
-				done = append(done, p) // also when the store then cannot write it down
-			}
-			return err
-		})
-		if err != nil {
+		begun = append(begun, p)
+		if err = x.step(ctx, p.name, "", p.do); err != nil {
 			break
 		}
 	}
-	return errors.Join(err, x.unwind(ctx, done))
+	return errors.Join(err, x.unwind(ctx, begun))
 }
 
-func (x *execution) unwind(ctx context.Context, done []phase) error {
+func (x *execution) unwind(ctx context.Context, begun []phase) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var errs []error
-	for i := len(done) - 1; i >= 0; i-- {
-		if done[i].undo == nil {
+	for i := len(begun) - 1; i >= 0; i-- {
+		if begun[i].undo == nil {
 			continue
 		}
-		errs = append(errs, x.step(ctx, "stop "+done[i].name, "", done[i].undo))
+		errs = append(errs, x.step(ctx, "stop "+begun[i].name, "", begun[i].undo))
 	}
 	return errors.Join(errs...)
 }
@@ -144,11 +138,6 @@ func (x *execution) emit(e result.Event) {
 	if e.Kind != result.Progressed {
 		x.log.append(e)
 	}
-}
-
-// say is a line for people: something they should know that is no error.
-func (x *execution) say(format string, args ...any) {
-	x.emit(result.Event{Kind: result.Logged, Text: fmt.Sprintf(format, args...)})
 }
 
 // put keeps a document of the run in the store.

@@ -14,7 +14,8 @@ const SchemaSUT = sut.SchemaSUT
 // ErrNotFound tells that a program is not on the machine, or that a capture does not hold its output.
 var ErrNotFound = host.ErrNotFound
 
-// The document and the host live in packages of their own, so that each group of probes can be one too. Their names are these.
+// The parts of the SUT document (probes/sut) and of the host it is read from (probes/host). They live in packages of their own, so
+// that each group of probes can be one too; these are their names here.
 type (
 	SUT          = sut.SUT
 	Program      = sut.Program

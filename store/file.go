@@ -32,8 +32,7 @@ func WriteFile(path string, data []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("write %s: %w", path, err)
+			err = fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
 		}
 	}()
 	if _, err := f.Write(data); err != nil {

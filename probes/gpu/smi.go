@@ -95,7 +95,7 @@ func parseSMIXML(b []byte) (*smiNode, error) {
 	stack := []*smiNode{root}
 	for {
 		tok, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -55,7 +55,7 @@ func readDIMMs(h host.Host) (dimms []sut.DIMM, slots int, source string, err err
 	}
 	table := readFirmware(h)
 	if table.err != nil {
-		return nil, 0, "", fmt.Errorf("%s and no udev record of the DIMMs", table.err)
+		return nil, 0, "", fmt.Errorf("%w and no udev record of the DIMMs", table.err)
 	}
 	if dimms, slots = table.memorySlots(); slots == 0 {
 		return nil, 0, "", fmt.Errorf("SMBIOS lists no memory slots")

@@ -56,11 +56,17 @@ func Brief(v float64) string {
 	return Measure(v)
 }
 
-// Whole, Tenth, Hundred and Myriad write a fixed number of decimals: 0, 1, 2, 4.
-func Whole(v float64) string   { return Grouped(v, 0) }
+// Whole writes no decimals.
+func Whole(v float64) string { return Grouped(v, 0) }
+
+// Tenth writes one decimal.
+func Tenth(v float64) string { return Grouped(v, 1) }
+
+// Hundred writes two decimals.
 func Hundred(v float64) string { return Grouped(v, 2) }
-func Myriad(v float64) string  { return Grouped(v, 4) }
-func Tenth(v float64) string   { return Grouped(v, 1) }
+
+// Myriad writes four decimals.
+func Myriad(v float64) string { return Grouped(v, 4) }
 
 // Plain writes v as short as it reads back: "140", "0.5".
 func Plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -282,6 +282,7 @@ func withUnit(key string, v float64) string {
 	return figure.Plain(v)
 }
 
+// FieldName is the name a field has in the document.
 func FieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return cmp.Or(name, f.Name)
