@@ -87,13 +87,10 @@ func (a *Agent) Resume(ctx context.Context, id string) error {
 
 // Cancel ends a queued run at once and tells a running one to stop.
 func (a *Agent) Cancel(ctx context.Context, id string) error {
-	a.mu.Lock()
-	running := a.current == id
-	if running {
+	a.mu.Lock() // until it is sealed: a queued run must not begin meanwhile
+	defer a.mu.Unlock()
+	if a.current == id {
 		a.cancel(errCanceled)
-	}
-	a.mu.Unlock()
-	if running {
 		return nil
 	}
 	run, err := a.Store.Run(ctx, id)
@@ -125,20 +122,17 @@ func (a *Agent) Probe(ctx context.Context) (probes.SUT, []probes.Check, error) {
 // Execute executes a queued run, or resumes one that ended early, and seals it. It returns the result document; the error is about
 // the executing itself (a store that cannot be written), not about how the run went.
 func (a *Agent) Execute(ctx context.Context, id string) (result.Result, error) {
+	return a.execute(ctx, id, true)
+}
+
+func (a *Agent) execute(ctx context.Context, id string, resume bool) (result.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a.mu.Lock()
-	a.current, a.cancel = id, cancel
-	a.mu.Unlock()
-	defer func() {
-		a.mu.Lock()
-		a.current, a.cancel = "", nil
-		a.mu.Unlock()
-	}()
-	safe := context.WithoutCancel(ctx)
-	if err := a.Store.MoveRun(safe, id, result.Running, store.RunChange{AtUS: a.nowUS(), Resume: true}); err != nil {
+	if err := a.begin(ctx, id, resume, cancel); err != nil {
 		return result.Result{}, err
 	}
+	defer a.free()
+	safe := context.WithoutCancel(ctx)
 	runErr := a.attempt(ctx, id)
 	state, f := endState(runErr, stopCause(ctx))
 	r, err := a.seal(safe, id, state, f)
@@ -148,6 +142,30 @@ func (a *Agent) Execute(ctx context.Context, id string) (result.Result, error) {
 	err = a.publish(safe, id)
 	a.ended(id, state, r.Run.Verdict, f)
 	return r, err
+}
+
+// errNotQueued means that a run of the queue was canceled before it began.
+var errNotQueued = errors.New("the run is not queued any more")
+
+// begin makes a run the one that is executed. Only with resume it may have ended before.
+func (a *Agent) begin(ctx context.Context, id string, resume bool, cancel context.CancelCauseFunc) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	err := a.Store.MoveRun(context.WithoutCancel(ctx), id, result.Running, store.RunChange{AtUS: a.nowUS(), Resume: resume})
+	if errors.Is(err, store.ErrConflict) && !resume {
+		return errors.Join(errNotQueued, err)
+	}
+	if err != nil {
+		return err
+	}
+	a.current, a.cancel = id, cancel
+	return nil
+}
+
+func (a *Agent) free() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.current, a.cancel = "", nil
 }
 
 // stopCause is why a run was told to stop; nil when it was not.

@@ -34,7 +34,7 @@ func (x *execution) generated(ctx context.Context) (float64, bool) {
 		} else if !seen {
 			return 0, false
 		}
-		if seen && m.Values["running"]+m.Values["waiting"] == 0 {
+		if err == nil && m.Values["running"]+m.Values["waiting"] == 0 {
 			return last, true
 		}
 		select {

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"assay/containers"
 	"assay/fault"
 	"assay/result"
 	"assay/store"
 )
+
+// queueRetry is when the queue is looked at again after an error, such as a full disk.
+const queueRetry = 30 * time.Second
 
 // Run is the daemon after Recover: it executes what is queued, one run at a time, until ctx ends.
 func (a *Agent) Run(ctx context.Context) error {
@@ -18,14 +22,16 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	defer a.stopSchedules()
 	for {
-		err := a.drainQueue(ctx)
-		if err != nil {
+		var again <-chan time.Time
+		if err := a.drainQueue(ctx); err != nil {
 			a.Log.Error("queue", "error", err)
+			again = time.After(queueRetry)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-a.wake:
+		case <-again:
 		}
 	}
 }
@@ -37,7 +43,10 @@ func (a *Agent) drainQueue(ctx context.Context) error {
 			return err
 		}
 		a.Log.Info("run started", "run", run.ID, "name", run.Name)
-		r, err := a.Execute(ctx, run.ID)
+		r, err := a.execute(ctx, run.ID, false)
+		if errors.Is(err, errNotQueued) {
+			continue // canceled since it was found
+		}
 		if err != nil {
 			return err
 		}

@@ -177,6 +177,9 @@ func (x *execution) startServer(ctx context.Context) (err error) {
 }
 
 func (x *execution) stopServer(ctx context.Context) error {
+	if x.server == nil {
+		return nil
+	}
 	_, err := x.server.Stop(ctx)
 	return err
 }
@@ -221,6 +224,9 @@ func (x *execution) startTelemetry(ctx context.Context) (err error) {
 }
 
 func (x *execution) stopTelemetry(ctx context.Context) error {
+	if x.telemetry == nil {
+		return nil
+	}
 	lost, err := x.telemetry.close()
 	for name, why := range lost {
 		x.note(fmt.Sprintf("telemetry source %s failed at times: %s", name, why))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"assay/containers"
@@ -276,7 +277,7 @@ func (x *execution) drift(ctx context.Context, out *result.Point) {
 
 // useRouter puts the point's router before the server; the one that runs already is kept when it is the same.
 func (x *execution) useRouter(ctx context.Context, r plan.Router) error {
-	key := r.Kind + " " + r.Runtime + " " + r.Image
+	key := strings.Join(append([]string{r.Kind, r.Runtime, r.Image}, r.Command...), " ")
 	if r.Kind == "" || r.Kind == "none" {
 		key = ""
 	}

@@ -53,23 +53,29 @@ func (a *Agent) Reschedule(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	jobs := map[string]cron.Schedule{}
+	for _, sched := range all {
+		if !sched.Enabled {
+			continue
+		}
+		if jobs[sched.ID], err = ParseCron(sched.Cron); err != nil {
+			return fmt.Errorf("schedule %s: %w", sched.ID, err)
+		}
+	}
+	s.replace(jobs, func(id string) { a.fire(context.WithoutCancel(ctx), id) })
+	return nil
+}
+
+func (s *scheduler) replace(jobs map[string]cron.Schedule, fire func(id string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.entries {
 		s.cron.Remove(id)
 	}
 	s.entries = nil
-	for _, sched := range all {
-		if !sched.Enabled {
-			continue
-		}
-		when, err := ParseCron(sched.Cron)
-		if err != nil {
-			return fmt.Errorf("schedule %s: %w", sched.ID, err)
-		}
-		s.entries = append(s.entries, s.cron.Schedule(when, cron.FuncJob(func() { a.fire(context.WithoutCancel(ctx), sched.ID) })))
+	for id, when := range jobs {
+		s.entries = append(s.entries, s.cron.Schedule(when, cron.FuncJob(func() { fire(id) })))
 	}
-	return nil
 }
 
 // fire queues a schedule's plan. A run of the same schedule that still waits or runs is enough.

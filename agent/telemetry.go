@@ -48,7 +48,12 @@ func (t *telemetry) loop(ctx context.Context, s probes.Sampler, every time.Durat
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		t.once(ctx, s, 2*every)
+		back := t.once(ctx, s, 2*every)
+		select { // a sampler is never asked twice at once: one that heeds no limit is asked again when it is back
+		case <-ctx.Done():
+			return
+		case <-back:
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -57,21 +62,44 @@ func (t *telemetry) loop(ctx context.Context, s probes.Sampler, every time.Durat
 	}
 }
 
-func (t *telemetry) once(ctx context.Context, s probes.Sampler, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// once asks a sampler and keeps what it says inside the limit. The channel is closed when the sampler is back; a read that hangs in
+// the kernel is left behind.
+func (t *telemetry) once(ctx context.Context, s probes.Sampler, limit time.Duration) <-chan struct{} {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	samples, err := s.Sample(ctx)
+	back := make(chan struct{})
+	var samples []probes.Sample
+	var err error
+	go func() {
+		defer close(back)
+		samples, err = s.Sample(limited)
+	}()
+	select {
+	case <-back:
+		if err == nil || limited.Err() == nil {
+			t.keep(s.Name(), samples, err)
+			return back
+		}
+	case <-limited.Done():
+	}
+	if ctx.Err() == nil {
+		t.keep(s.Name(), nil, fmt.Errorf("did not answer within %s", limit))
+	}
+	return back
+}
+
+func (t *telemetry) keep(name string, samples []probes.Sample, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err != nil && ctx.Err() == nil && t.lost[s.Name()] == "" {
-		t.lost[s.Name()] = err.Error()
+	if err != nil && t.lost[name] == "" {
+		t.lost[name] = err.Error()
 	}
-	for _, x := range samples {
-		t.point = append(t.point, x)
-		b, err := json.Marshal(x)
+	for _, s := range samples {
+		b, err := json.Marshal(s)
 		if err != nil {
-			continue // not a number: NaN and Inf have no JSON form and say nothing
+			continue // NaN and Inf have no JSON form and say nothing
 		}
+		t.point = append(t.point, s)
 		t.out.Write(append(b, '\n')) // a failed write stays in the writer and is told by close
 	}
 }
