@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/containers"
+	"assay/plan"
+	"assay/report"
+	"assay/runner"
+	"assay/runner/dataset"
+)
+
+// list is one of the ordered lists to which things are added by one file and one line.
+type list struct {
+	what    string
+	names   []string
+	pattern string   // of the file of a name, with %s for the name
+	also    []string // files that the pattern matches and that are no entry
+}
+
+func lists(t *testing.T) []list {
+	t.Helper()
+	l := []list{
+		{what: "report formats", pattern: "report/format_%s.go"},
+		{what: "server presets", pattern: "containers/engine/preset_%s.go"},
+		{what: "routers", pattern: "containers/router_%s.go"},
+		{what: "runtimes", pattern: "containers/runtime_%s.go"},
+		{what: "clients", pattern: "runner/client_%s.go"},
+		{what: "datasets", pattern: "runner/dataset/%s.go", names: dataset.Kinds()},
+		{what: "example plans", pattern: "plan/examples/%s.yaml", names: plan.Examples()},
+		{what: "commands", pattern: "cmd/assay/%s.go"},
+	}
+	for _, f := range report.Formats() {
+		l[0].names = append(l[0].names, f.Name)
+	}
+	for _, p := range containers.Presets() {
+		l[1].names = append(l[1].names, p.Name)
+	}
+	for _, r := range containers.Routers() {
+		l[2].names = append(l[2].names, r.Name)
+	}
+	for _, r := range containers.Runtimes() {
+		l[3].names = append(l[3].names, r.Name())
+	}
+	for _, c := range runner.Clients() {
+		l[4].names = append(l[4].names, c.Name())
+	}
+	a := app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, getenv: func(string) string { return "" }}
+	for _, c := range a.commands() {
+		l[7].names = append(l[7].names, c.Name())
+	}
+	return l
+}
+
+// TestListsAreOneFileAndOneLine: every entry of a list has its file, named after it, so that a reader finds the feature by its name and
+// adding one is that file and one line. Every file that is named like an entry is one.
+func TestListsAreOneFileAndOneLine(t *testing.T) {
+	for _, l := range lists(t) {
+		t.Run(l.what, func(t *testing.T) {
+			if len(l.names) == 0 || len(slices.Compact(slices.Sorted(slices.Values(l.names)))) != len(l.names) {
+				t.Errorf("empty, or a name twice: %v", l.names)
+			}
+			for _, name := range l.names {
+				if _, err := os.Stat(filepath.Join(root, fmt.Sprintf(l.pattern, name))); err != nil {
+					t.Errorf("%q has no file of its own: %v", name, err)
+				}
+			}
+			if strings.HasPrefix(filepath.Base(l.pattern), "%s") {
+				return // other files stand in this folder too
+			}
+			files, err := filepath.Glob(filepath.Join(root, fmt.Sprintf(l.pattern, "*")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, after, _ := strings.Cut(filepath.Base(l.pattern), "%s")
+			for _, f := range files {
+				name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), before), after)
+				if !slices.Contains(l.names, name) && !strings.HasSuffix(f, "_test.go") {
+					t.Errorf("%s is in no list", f)
+				}
+			}
+		})
+	}
+}
+
+// TestProbesAndChecksAreOneLine: the lists that stay inside probes, read from their source: each probe names a function of a file in
+// probes/, each check one of its own.
+func TestProbesAndChecksAreOneLine(t *testing.T) {
+	for _, list := range []struct{ file, function string }{{"probes/probes.go", "probes"}, {"probes/checks.go", "checks"}} {
+		names := literalNames(t, filepath.Join(root, list.file), list.function)
+		if len(names) < 5 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+			t.Errorf("%s: too few, or a name twice: %v", list.function, names)
+		}
+	}
+}
+
+// literalNames gives the first string of each element of the slice that a function returns.
+func literalNames(t *testing.T, file, function string) []string {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range tree.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != function {
+			continue
+		}
+		ret := fn.Body.List[len(fn.Body.List)-1].(*ast.ReturnStmt)
+		for _, e := range ret.Results[0].(*ast.CompositeLit).Elts {
+			name, err := strconv.Unquote(e.(*ast.CompositeLit).Elts[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
