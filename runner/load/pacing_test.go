@@ -45,6 +45,7 @@ type stage struct {
 	src      dataset.Source
 	reply    func(c *stream.Call) (time.Duration, record.Outcome)
 	retry    time.Duration
+	keepErr  error
 	mu       sync.Mutex
 	inFlight int
 	peak     int
@@ -92,7 +93,7 @@ func (s *stage) run(ctx context.Context, t *testing.T) (Result, error) {
 	if s.src == nil {
 		s.src = single()
 	}
-	l := newLoad(s.cfg, func(r record.Request) error { s.records = append(s.records, r); return nil }, func(Progress) {})
+	l := newLoad(s.cfg, func(r record.Request) error { s.records = append(s.records, r); return s.keepErr }, func(Progress) {})
 	l.sender = func() (sender, func() int64) { return s.send, func() int64 { return 0 } }
 	return l.run(ctx, s.src)
 }
@@ -321,6 +322,40 @@ func TestFewerRequestsThanSlots(t *testing.T) {
 		res, err := s.run(t.Context(), t)
 		if err != nil || s.inside(res.Window) != 3 || s.peak != 3 || len(res.Notes) != 1 {
 			t.Errorf("%d requests, %d at once, notes %q, %v", len(s.records), s.peak, res.Notes, err)
+		}
+	})
+}
+
+// broken is a source that cannot be read to its end.
+type broken struct{ endless }
+
+func (b *broken) Next() (dataset.Conversation, error) {
+	c, err := b.endless.Next()
+	if errors.Is(err, io.EOF) {
+		err = errors.New("disk error")
+	}
+	return c, err
+}
+
+func TestUnreadableData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &broken{*single()}
+		src.limit = 5
+		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 50}, Drain: time.Minute}, reply: always(time.Second)}
+		if _, err := s.run(t.Context(), t); err == nil || !strings.Contains(err.Error(), "disk error") || len(s.records) != 5 {
+			t.Errorf("%d requests, %v", len(s.records), err)
+		}
+	})
+}
+
+// TestUnwritableRecords: a full disk ends the load with its error instead of losing requests in silence.
+func TestUnwritableRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("no space left")
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Minute}, reply: always(time.Second), keepErr: full}
+		res, err := s.run(t.Context(), t)
+		if !errors.Is(err, full) || res.Window.EndUS > 3*second {
+			t.Errorf("window %v, %v", res.Window, err)
 		}
 	})
 }
