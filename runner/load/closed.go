@@ -46,7 +46,7 @@ func (c *closed) issue(ctx context.Context, feed *feeder) {
 		late := time.AfterFunc(c.want.ReadyLimit, c.openLate)
 		defer late.Stop()
 	}
-	c.start()
+	c.begin()
 	var running sync.WaitGroup
 	for _, s := range slots {
 		running.Go(func() { s.run(ctx, feed) })
@@ -59,8 +59,8 @@ func (c *closed) issue(ctx context.Context, feed *feeder) {
 	}
 }
 
-// start opens the window at once when nothing comes before it: every slot is busy from its start.
-func (c *closed) start() {
+// begin opens the window at once when nothing comes before it: every slot is busy from its start.
+func (c *closed) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.want.WarmupRequests == 0 && c.want.WarmupDuration == 0 && !c.want.Streaming {
@@ -88,19 +88,25 @@ func (c *closed) openLate() {
 	}
 }
 
+// ticket is leave to send one request.
+type ticket struct {
+	warmup bool
+	early  bool // measured, but given before the window opened
+}
+
 // ticket allows one more request. It decides whether that is of the warm-up, and opens and ends the window.
-func (c *closed) ticket(s *slot) (warmup, ok bool) {
+func (c *closed) ticket(s *slot) (t ticket, ok bool) {
 	now := c.cfg.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
 	case <-c.stopped:
-		return false, false
+		return t, false
 	default:
 	}
 	if c.warm < c.want.WarmupRequests || now-c.begun < c.want.WarmupDuration.Microseconds() {
 		c.warm++
-		return true, true
+		return ticket{warmup: true}, true
 	}
 	if !c.want.Streaming {
 		c.fill(s, now)
@@ -108,14 +114,32 @@ func (c *closed) ticket(s *slot) (warmup, ok bool) {
 	select {
 	case <-c.opened:
 	default:
-		return false, true
+		return ticket{early: true}, true
 	}
 	if c.enough(now) {
 		c.stop(now, "")
-		return false, false
+		return t, false
 	}
 	c.issued++
-	return false, true
+	return t, true
+}
+
+// early counts a request that was allowed before the window opened and is sent inside it: it is one of the window's.
+func (c *closed) early() func(sentUS int64) {
+	counted := false
+	return func(sentUS int64) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		select {
+		case <-c.opened:
+		default:
+			return
+		}
+		if !counted && sentUS >= c.start() {
+			counted = true
+			c.issued++
+		}
+	}
 }
 
 // fill counts a slot as busy; the window opens with the last one.
@@ -137,10 +161,14 @@ func (c *closed) streaming(s *slot) {
 }
 
 func (c *closed) enough(now int64) bool {
+	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-c.start() >= c.want.MinDuration.Microseconds()
+}
+
+// start is when the window opened.
+func (c *closed) start() int64 {
 	c.load.mu.Lock()
-	start := c.window.StartUS
-	c.load.mu.Unlock()
-	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-start >= c.want.MinDuration.Microseconds()
+	defer c.load.mu.Unlock()
+	return c.window.StartUS
 }
 
 // finish ends issue when enough requests were issued, so that no slot waits for a turn that is never sent.

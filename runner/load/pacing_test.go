@@ -46,6 +46,7 @@ type stage struct {
 	reply    func(c *stream.Call) (time.Duration, record.Outcome)
 	retry    time.Duration
 	keepErr  error
+	delay    time.Duration // from leave to sending, as for opening a connection
 	mu       sync.Mutex
 	inFlight int
 	peak     int
@@ -56,7 +57,13 @@ type stage struct {
 func (s *stage) send(ctx context.Context, c *stream.Call) (record.Request, string) {
 	clock := s.cfg.Clock
 	r := stream.Blank(c)
+	if s.delay > 0 {
+		<-time.After(s.delay)
+	}
 	r.SentUS = clock.Now()
+	if c.OnSend != nil {
+		c.OnSend(r.SentUS)
+	}
 	s.mu.Lock()
 	s.inFlight++
 	s.peak = max(s.peak, s.inFlight)
@@ -180,6 +187,21 @@ func TestWarmupStaysApart(t *testing.T) {
 		}
 		if warm != 7 || s.inside(res.Window) != 12 || s.peak != 3 {
 			t.Errorf("%d warm-up requests, %d in the window, %d at once", warm, s.inside(res.Window), s.peak)
+		}
+	})
+}
+
+// TestSlowConnectionsCountOnce: leave given before the window opens may be used inside it; the number of requests holds.
+func TestSlowConnectionsCountOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{delay: 300 * time.Millisecond, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 12, WarmupRequests: 1}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			if c.Index == 0 { // the warm-up ends, and opens the window, between the other slot's leave and its sending
+				return 1200 * time.Millisecond, record.OK
+			}
+			return time.Second, record.OK
+		}}
+		if res, err := s.run(t.Context(), t); err != nil || s.inside(res.Window) != 12 {
+			t.Errorf("%d requests in the window, %v", s.inside(res.Window), err)
 		}
 	})
 }

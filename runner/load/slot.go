@@ -104,14 +104,17 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 	if ctx.Err() != nil {
 		return r, "", false
 	}
-	warmup, ok := s.ticket(s)
+	leave, ok := s.ticket(s)
 	if !ok {
 		return r, "", false
 	}
 	c := s.call(t, s.freeUS)
-	c.Warmup, c.WantReply = warmup, t.live()
-	if s.want.Streaming && !warmup && !s.filled {
+	c.Warmup, c.WantReply = leave.warmup, t.live()
+	if s.want.Streaming && !leave.warmup && !s.filled {
 		c.OnToken = func() { s.streaming(s) }
+	}
+	if leave.early {
+		c.OnSend = s.early()
 	}
 	r, reply = s.load.send(ctx, s.send, c)
 	s.freeUS = r.DoneUS

@@ -21,9 +21,10 @@ type Call struct {
 	Body       Body
 	Salt       string // put before the prompt, as the inside of a JSON string
 	IntendedUS int64
-	DueUS      int64  // when nothing but the client itself kept it from being sent
-	WantReply  bool   // keep the answer's text for the next turn
-	OnToken    func() // called at the first token event; may be nil
+	DueUS      int64          // when nothing but the client itself kept it from being sent
+	WantReply  bool           // keep the answer's text for the next turn
+	OnSend     func(us int64) // called with each instant of sending, before the first byte goes out; may be nil
+	OnToken    func()         // called at the first token event; may be nil
 }
 
 const (
@@ -152,6 +153,9 @@ func (x *Exchange) send(ctx context.Context, message []byte, r *record.Request) 
 	x.seen.sentUS = x.clock.Now()
 	x.seen.readUS = x.seen.sentUS
 	r.SentUS = x.seen.sentUS
+	if on := x.seen.call.OnSend; on != nil {
+		on(r.SentUS)
+	}
 	if err := x.arm(ctx); err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ type stamps struct {
 	kernel bool
 }
 
-const stampTries = 50
+const stampTries = 500 // a millisecond apart: a busy kernel takes its time to begin
 
 // open switches stamps on.
 func (s *stamps) open(ctx context.Context, clock *Clock) {
