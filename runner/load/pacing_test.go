@@ -195,7 +195,7 @@ func TestWarmupStaysApart(t *testing.T) {
 func TestSlowConnectionsCountOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{delay: 300 * time.Millisecond, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 12, WarmupRequests: 1}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
-			if c.Index == 0 { // the warm-up ends, and opens the window, between the other slot's leave and its sending
+			if c.Warmup { // it ends, and opens the window, between the other slot's leave and its sending
 				return 1200 * time.Millisecond, record.OK
 			}
 			return time.Second, record.OK
