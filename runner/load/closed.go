@@ -15,6 +15,8 @@ type closed struct {
 	mu     sync.Mutex
 	warm   int    // warm-up requests issued
 	issued int    // requests issued in the window
+	unsent int    // measured requests allowed and not yet sent
+	ending bool   // issue stops when they are sent
 	filled int    // slots that count as busy
 	pauses []Span // slots waiting
 	end    *time.Timer
@@ -111,34 +113,51 @@ func (c *closed) ticket(s *slot) (t ticket, ok bool) {
 	if !c.want.Streaming {
 		c.fill(s, now)
 	}
-	select {
-	case <-c.opened:
-	default:
+	if !c.isOpened() {
+		c.unsent++
 		return ticket{early: true}, true
 	}
-	if c.enough(now) {
-		c.stop(now, "")
+	if c.ending = c.ending || c.enough(now); c.ending {
+		c.endIssue(now)
 		return t, false
 	}
 	c.issued++
+	c.unsent++
 	return t, true
 }
 
-// early counts a request that was allowed before the window opened and is sent inside it: it is one of the window's.
-func (c *closed) early() func(sentUS int64) {
-	counted := false
-	return func(sentUS int64) {
+// leaving follows a measured request until it is sent. One that was allowed before the window opened and is sent inside
+// it is one of the window's; and issue has not stopped before the last one allowed is on its way.
+func (c *closed) leaving(early bool) (sent func(us int64)) {
+	done := false
+	return func(us int64) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		select {
-		case <-c.opened:
-		default:
+		if done {
 			return
 		}
-		if !counted && sentUS >= c.start() {
-			counted = true
+		done = true
+		c.unsent--
+		if early && c.isOpened() && us >= c.start() {
 			c.issued++
 		}
+		c.endIssue(us + 1)
+	}
+}
+
+func (c *closed) isOpened() bool {
+	select {
+	case <-c.opened:
+		return true
+	default:
+		return false
+	}
+}
+
+// endIssue stops issue when that is due and every request allowed has been sent.
+func (c *closed) endIssue(us int64) {
+	if c.ending && c.unsent == 0 {
+		c.stop(us, "")
 	}
 }
 
@@ -177,7 +196,8 @@ func (c *closed) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.issued > 0 && c.enough(now) {
-		c.stop(now, "")
+		c.ending = true
+		c.endIssue(now)
 	}
 }
 

@@ -193,17 +193,23 @@ func TestWarmupStaysApart(t *testing.T) {
 
 // TestSlowConnectionsCountOnce: leave given before the window opens may be used inside it; the number of requests holds.
 func TestSlowConnectionsCountOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &stage{delay: 300 * time.Millisecond, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 12, WarmupRequests: 1}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
-			if c.Warmup { // it ends, and opens the window, between the other slot's leave and its sending
-				return 1200 * time.Millisecond, record.OK
-			}
-			return time.Second, record.OK
-		}}
-		if res, err := s.run(t.Context(), t); err != nil || s.inside(res.Window) != 12 {
-			t.Errorf("%d requests in the window, %v", s.inside(res.Window), err)
+	for _, requests := range []int{12, 13} {
+		synctest.Test(t, func(t *testing.T) { slowConnections(t, requests) })
+	}
+}
+
+func slowConnections(t *testing.T, requests int) {
+	t.Helper()
+	s := &stage{delay: 300 * time.Millisecond, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: requests, WarmupRequests: 1}, Drain: time.Minute}}
+	s.reply = func(c *stream.Call) (time.Duration, record.Outcome) {
+		if c.Warmup { // it ends, and opens the window, between the other slot's leave and its sending
+			return 1200 * time.Millisecond, record.OK
 		}
-	})
+		return time.Second, record.OK
+	}
+	if res, err := s.run(t.Context(), t); err != nil || s.inside(res.Window) != requests {
+		t.Errorf("%d requests in the window, want %d, %v", s.inside(res.Window), requests, err)
+	}
 }
 
 func TestWarmupByTime(t *testing.T) {

@@ -113,8 +113,9 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 	if s.want.Streaming && !leave.warmup && !s.filled {
 		c.OnToken = func() { s.streaming(s) }
 	}
-	if leave.early {
-		c.OnSend = s.early()
+	if !leave.warmup {
+		c.OnSend = s.leaving(leave.early)
+		defer func() { c.OnSend(r.DoneUS) }() // it was never sent
 	}
 	r, reply = s.load.send(ctx, s.send, c)
 	s.freeUS = r.DoneUS
