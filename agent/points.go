@@ -22,6 +22,9 @@ import (
 // queueShare is the share of a cell's samples with waiting requests above which it counts as queued (contract section 6).
 const queueShare = 0.05
 
+// exitNotice is how long after its connections a server's own end may be noticed.
+const exitNotice = time.Second
+
 // routerLimit bounds the wait for the first token through a router: the server behind it is ready.
 const routerLimit = 30 * time.Second
 
@@ -116,16 +119,13 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 	}
 	before, counted := x.generated(ctx)
 	var m runner.Measurement
+	var rec record.Recording
 	err := x.step(ctx, "measure", p.ID, func(ctx context.Context) (err error) {
-		m, err = x.load(ctx, p)
+		m, rec, err = x.measure(ctx, p)
 		return err
 	})
 	if err != nil {
 		return err
-	}
-	rec, err := record.Read(x.path(m.File.Path))
-	if err != nil {
-		return fmt.Errorf("read back the recording of point %s: %w", p.ID, err)
 	}
 	x.judge(p, m, rec, &out)
 	if after, ok := x.generated(ctx); ok && counted {
@@ -147,6 +147,37 @@ func (x *execution) overCapacity(p plan.Point) *result.Reason {
 	return &result.Reason{Code: "kv_precheck", Text: "the cell needs more KV cache than the engine has",
 		Evidence: fmt.Sprintf("%d × (%d + %d) = %d tokens, the engine has %d", p.Concurrency, p.Context,
 			x.plan.Protocol.Matrix.MaxTokens, need, x.serverID.KVTokens)}
+}
+
+// measure makes the point's load and reads its recording back.
+func (x *execution) measure(ctx context.Context, p plan.Point) (runner.Measurement, record.Recording, error) {
+	m, err := x.load(ctx, p)
+	if err != nil {
+		return m, record.Recording{}, err
+	}
+	rec, err := record.Read(x.path(m.File.Path))
+	if err != nil {
+		return m, rec, fmt.Errorf("read back the recording of point %s: %w", p.ID, err)
+	}
+	return m, rec, x.survived(ctx, rec)
+}
+
+// survived looks once more whether the server has ended when connections broke: they break before its end is noticed.
+func (x *execution) survived(ctx context.Context, rec record.Recording) error {
+	broken := slices.ContainsFunc(rec.Requests, func(r record.Request) bool {
+		return r.Outcome == record.Reset || r.Outcome == record.Refused || r.Outcome == record.Truncated
+	})
+	if !broken || x.server.Exited() == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, exitNotice)
+	defer cancel()
+	select {
+	case exit := <-x.server.Exited():
+		return containers.ExitFault(x.server, exit)
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // load runs the client and fails when the server ended meanwhile: what was recorded then is no measurement.

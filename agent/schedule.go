@@ -49,9 +49,21 @@ func (a *Agent) Reschedule(ctx context.Context) error {
 	if s == nil {
 		return nil // a single run has no schedules
 	}
-	all, err := a.Store.Schedules(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	jobs, err := a.jobs(ctx)
 	if err != nil {
 		return err
+	}
+	s.replace(jobs, func(id string) { a.fire(context.WithoutCancel(ctx), id) })
+	return nil
+}
+
+// jobs are the enabled schedules by id.
+func (a *Agent) jobs(ctx context.Context) (map[string]cron.Schedule, error) {
+	all, err := a.Store.Schedules(ctx)
+	if err != nil {
+		return nil, err
 	}
 	jobs := map[string]cron.Schedule{}
 	for _, sched := range all {
@@ -59,16 +71,14 @@ func (a *Agent) Reschedule(ctx context.Context) error {
 			continue
 		}
 		if jobs[sched.ID], err = ParseCron(sched.Cron); err != nil {
-			return fmt.Errorf("schedule %s: %w", sched.ID, err)
+			return nil, fmt.Errorf("schedule %s: %w", sched.ID, err)
 		}
 	}
-	s.replace(jobs, func(id string) { a.fire(context.WithoutCancel(ctx), id) })
-	return nil
+	return jobs, nil
 }
 
+// replace puts jobs in the place of those there were. The caller holds mu.
 func (s *scheduler) replace(jobs map[string]cron.Schedule, fire func(id string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, id := range s.entries {
 		s.cron.Remove(id)
 	}

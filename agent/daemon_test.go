@@ -1,0 +1,313 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robfig/cron/v3"
+
+	"assay/fault"
+	"assay/plan"
+	"assay/result"
+	"assay/store"
+)
+
+func TestSubmitTwiceWithOneKey(t *testing.T) {
+	a := newAgent(t)
+	p := sweepOf(t, atURL("http://127.0.0.1:1"))
+	ids := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			run, err := a.Submit(t.Context(), p, "key", Origin{Source: FromAPI})
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = run.ID
+		})
+	}
+	wg.Wait()
+	if runs, _, err := a.Store.Runs(t.Context(), store.Filter{}); len(runs) != 1 || err != nil || len(slices.Compact(ids)) != 1 || ids[0] != runs[0].ID {
+		t.Errorf("ids %v, runs %v: %v", ids, runs, err)
+	}
+	other := sweepOf(t, atURL("http://127.0.0.1:1"), "name=other")
+	if _, err := a.Submit(t.Context(), other, "key", Origin{Source: FromAPI}); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("the same key with another plan: %v", err)
+	}
+}
+
+func TestSubmitRefusesNamesWithoutAFolder(t *testing.T) {
+	a := newAgent(t)
+	_, err := a.Submit(t.Context(), sweepOf(t, atURL("http://127.0.0.1:1"), "model.path=m.gguf"), "", Origin{Source: FromAPI})
+	if f := fault.Of(err, fault.Client); f == nil || f.Code != "plan.relative_path" {
+		t.Errorf("%v", err)
+	}
+	if runs, _, _ := a.Store.Runs(t.Context(), store.Filter{}); len(runs) != 0 {
+		t.Errorf("queued all the same: %v", runs)
+	}
+}
+
+// move brings a run to a state past the agent.
+func move(t *testing.T, a *Agent, id string, to ...result.State) {
+	t.Helper()
+	for _, s := range to {
+		if err := a.Store.MoveRun(t.Context(), id, s, store.RunChange{AtUS: a.nowUS(), Resume: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRecoverMarksWhatWasInterrupted(t *testing.T) {
+	a := newAgent(t)
+	p := sweepOf(t, atURL("http://127.0.0.1:1"))
+	running, queuedRun := submit(t, a, p), submit(t, a, p)
+	move(t, a, running, result.Running)
+	if err := a.Store.PutPoint(t.Context(), running, 0, result.Point{ID: "c1", State: result.PointValid, Reasons: []result.Reason{}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := a.mustRun(t, running)
+	if r.State != result.Interrupted || r.Verdict != result.NotValid || r.Error == nil || r.Error.Code != "client.interrupted" || r.EndedUS == 0 {
+		t.Errorf("%+v", r)
+	}
+	raw, err := a.Store.ResultBytes(t.Context(), running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc, err := result.Decode(raw); err != nil || doc.Run.State != result.Interrupted || len(doc.Points) != 1 {
+		t.Errorf("document %+v, %v", doc.Run, err)
+	}
+	if q := a.mustRun(t, queuedRun); q.State != result.Queued {
+		t.Errorf("the queued run is %s", q.State)
+	}
+}
+
+// serve runs the daemon's loop until the test ends.
+func serve(t *testing.T, a *Agent) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// awaitEnd reads events until so many runs have ended.
+func awaitEnd(t *testing.T, events <-chan result.Event, n int) (ended []string) {
+	t.Helper()
+	for len(ended) < n {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				t.Fatal("the events ended")
+			}
+			if e.Kind == result.RunEnded {
+				ended = append(ended, e.Run+" "+string(e.State))
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("only %v ended", ended)
+		}
+	}
+	return ended
+}
+
+// TestDaemon executes what was queued before and after its start, in order and one at a time, goes on after a run that failed, and
+// skips what was canceled in the queue.
+func TestDaemon(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	events, err := a.Events(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := sweepOf(t, atURL(url), "protocol.sweep.concurrency=1")
+	bad := sweepOf(t, atURL(url), "model.path=/absent")
+	first, failed, canceled := submit(t, a, good), submit(t, a, bad), submit(t, a, good)
+	if err := a.Cancel(t.Context(), canceled); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, a)
+	last := submit(t, a, good)
+	want := []string{canceled + " canceled", first + " done", failed + " failed", last + " done"}
+	if got := awaitEnd(t, events, 4); !slices.Equal(got, want) {
+		t.Errorf("ended %v, want %v", got, want)
+	}
+	if err := a.Cancel(t.Context(), first); fault.Of(err, fault.Client) == nil || fault.Of(err, fault.Client).Code != "store.run_ended" {
+		t.Errorf("cancel of a run that is done: %v", err)
+	}
+	if err := a.Cancel(t.Context(), "20260101T000000-absent"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("cancel of no run: %v", err)
+	}
+	if err := a.Resume(t.Context(), canceled); err != nil {
+		t.Fatal(err)
+	}
+	if got := awaitEnd(t, events, 1); got[0] != canceled+" done" {
+		t.Errorf("resumed: %v", got)
+	}
+}
+
+// TestACanceledRunDoesNotBegin: a run that is canceled after the daemon found it in the queue stays canceled.
+func TestACanceledRunDoesNotBegin(t *testing.T) {
+	a := newAgent(t)
+	id := submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1")))
+	if err := a.Cancel(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.execute(t.Context(), id, false); !errors.Is(err, errNotQueued) {
+		t.Errorf("%v", err)
+	}
+	if r := a.mustRun(t, id); r.State != result.Canceled {
+		t.Errorf("the run is %s", r.State)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	a := newAgent(t)
+	var ids []string
+	for i := range 4 {
+		a.Now = func() time.Time { return time.Unix(int64(1_800_000_000+i), 0) }
+		ids = append(ids, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"))))
+		if i != 1 {
+			move(t, a, ids[i], result.Running, result.Failed)
+		}
+	}
+	for _, step := range []struct{ keep, left int }{{0, 4}, {2, 3}} {
+		a.KeepRuns = step.keep
+		if err := a.retain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if runs, _, _ := a.Store.Runs(t.Context(), store.Filter{}); len(runs) != step.left {
+			t.Errorf("keep %d leaves %d runs", step.keep, len(runs))
+		}
+	}
+	if _, err := a.Store.Run(t.Context(), ids[0]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the oldest ended run: %v", err)
+	}
+	a.mustRun(t, ids[1]) // the queued one stays
+}
+
+func addSchedule(t *testing.T, a *Agent, id, when string, p plan.Plan, enabled bool) {
+	t.Helper()
+	s := store.Schedule{ID: id, Name: id, Cron: when, Plan: p.Canonical(), Enabled: enabled, CreatedUS: a.nowUS()}
+	if err := a.Store.CreateSchedule(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScheduleFires(t *testing.T) {
+	a := newAgent(t)
+	addSchedule(t, a, "nightly", "@daily", sweepOf(t, atURL("http://127.0.0.1:1")), true)
+	a.fire(t.Context(), "nightly")
+	s, err := a.Store.Schedule(t.Context(), "nightly")
+	if err != nil || s.LastRun == "" || s.LastUS == 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if r := a.mustRun(t, s.LastRun); r.State != result.Queued || r.Source != "schedule:nightly" {
+		t.Errorf("%+v", r)
+	}
+	first := s.LastRun
+	for _, state := range []result.State{result.Queued, result.Running} { // the last run has not ended: it is enough
+		if state == result.Running {
+			move(t, a, first, state)
+		}
+		a.fire(t.Context(), "nightly")
+		if s, _ = a.Store.Schedule(t.Context(), "nightly"); s.LastRun != first {
+			t.Errorf("fired while its last run was %s", state)
+		}
+	}
+	move(t, a, first, result.Failed)
+	a.fire(t.Context(), "nightly")
+	if s, _ = a.Store.Schedule(t.Context(), "nightly"); s.LastRun == first {
+		t.Error("did not fire though its last run has ended")
+	}
+	a.fire(t.Context(), "deleted meanwhile") // is logged
+}
+
+func TestSchedulesOnTheClock(t *testing.T) {
+	a := newAgent(t)
+	p := sweepOf(t, atURL("http://127.0.0.1:1"))
+	addSchedule(t, a, "on", "@every 1h", p, true)
+	addSchedule(t, a, "nightly", "30 2 * * *", p, true)
+	addSchedule(t, a, "off", "@every 1h", p, false)
+	jobs, err := a.jobs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &scheduler{cron: cron.New(cron.WithLocation(time.UTC))}
+		fired := map[string]int{}
+		var mu sync.Mutex
+		fire := func(id string) {
+			mu.Lock()
+			defer mu.Unlock()
+			fired[id]++
+		}
+		s.replace(jobs, fire)
+		s.cron.Start()
+		time.Sleep(3*time.Hour + time.Minute) // of the bubble, which begins at midnight
+		if diff := cmp.Diff(map[string]int{"on": 3, "nightly": 1}, fired); diff != "" {
+			t.Errorf("fired in three hours:\n%s", diff)
+		}
+		s.replace(map[string]cron.Schedule{"nightly": jobs["nightly"]}, fire)
+		time.Sleep(24 * time.Hour)
+		if diff := cmp.Diff(map[string]int{"on": 3, "nightly": 2}, fired); diff != "" {
+			t.Errorf("fired after it was removed:\n%s", diff)
+		}
+		<-s.cron.Stop().Done()
+	})
+}
+
+// TestReschedule: what the store holds counts from then on, and a schedule that cannot be read leaves the others as they are.
+func TestReschedule(t *testing.T) {
+	a := newAgent(t)
+	if err := a.Reschedule(t.Context()); err != nil {
+		t.Fatalf("without a daemon: %v", err)
+	}
+	p := sweepOf(t, atURL("http://127.0.0.1:1"))
+	addSchedule(t, a, "one", "@daily", p, true)
+	if err := a.startSchedules(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer a.stopSchedules()
+	entries := func() int { return len(a.cron.cron.Entries()) }
+	if entries() != 1 {
+		t.Errorf("%d schedules at the start", entries())
+	}
+	addSchedule(t, a, "two", "5 4 * * 1", p, true)
+	if err := a.Reschedule(t.Context()); err != nil || entries() != 2 {
+		t.Errorf("%d schedules, %v", entries(), err)
+	}
+	addSchedule(t, a, "bad", "every day", p, true)
+	err := a.Reschedule(t.Context())
+	if f := fault.Of(err, fault.Client); f == nil || f.Code != "plan.bad_cron" || f.Hint == "" || entries() != 2 {
+		t.Errorf("%d schedules, %v", entries(), err)
+	}
+}
+
+func TestParseCron(t *testing.T) {
+	at := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
+	for spec, want := range map[string]time.Duration{"0 3 * * *": 15 * time.Hour, "@every 6h": 6 * time.Hour, "@daily": 12 * time.Hour, "*/5 * * * *": 5 * time.Minute} {
+		s, err := ParseCron(spec)
+		if err != nil || s.Next(at).Sub(at) != want {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	for _, spec := range []string{"", "daily", "60 * * * *", "* * * *", "0 0 0 * * *", "@every", "@every x"} {
+		_, err := ParseCron(spec)
+		if f := fault.Of(err, fault.Client); f == nil || f.Code != "plan.bad_cron" {
+			t.Errorf("%q: %v", spec, err)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/containers"
+	"assay/plan"
+	"assay/probes"
+	"assay/result"
+	"assay/runner/record"
+	"assay/sim"
+)
+
+func TestOverCapacity(t *testing.T) {
+	cell := plan.Point{ID: "d", Phase: plan.PhaseDecode, Concurrency: 4, Context: 1000}
+	cases := []struct {
+		name     string
+		point    plan.Point
+		kvTokens int64
+		want     string
+	}{
+		{"fits exactly", cell, 4 * 1024, ""},
+		{"one token short", cell, 4*1024 - 1, "4 × (1000 + 24) = 4096 tokens, the engine has 4095"},
+		{"the engine does not say", cell, 0, ""},
+		{"prefill is one at a time", plan.Point{Phase: plan.PhasePrefill, Context: 1000}, 10, ""},
+	}
+	for _, c := range cases {
+		x := &execution{serverID: containers.Identity{KVTokens: c.kvTokens}}
+		x.plan.Protocol.Matrix = &plan.Matrix{MaxTokens: 24}
+		got := ""
+		if r := x.overCapacity(c.point); r != nil {
+			got = r.Evidence
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestQueued(t *testing.T) {
+	samples := func(waiting, free int) []probes.Sample {
+		var out []probes.Sample
+		for i := range waiting + free {
+			v := 0.0
+			if i < waiting {
+				v = 2
+			}
+			out = append(out, probes.Sample{Series: "engine.waiting", Value: v}, probes.Sample{Series: "engine.running", Value: 9})
+		}
+		return out
+	}
+	cases := []struct {
+		name          string
+		phase         string
+		state         result.PointState
+		waiting, free int
+		want          result.PointState
+	}{
+		{"always", plan.PhaseDecode, result.PointValid, 20, 0, result.PointQueued},
+		{"over 5 %", plan.PhaseDecode, result.PointValid, 2, 37, result.PointQueued},
+		{"5 % is not more", plan.PhaseDecode, result.PointValid, 1, 19, result.PointValid},
+		{"never", plan.PhaseDecode, result.PointValid, 0, 20, result.PointValid},
+		{"no samples", plan.PhaseDecode, result.PointValid, 0, 0, result.PointValid},
+		{"a bad cell stays bad", plan.PhaseDecode, result.PointNotValid, 20, 0, result.PointNotValid},
+		{"only decode cells", plan.PhaseSweep, result.PointValid, 20, 0, result.PointValid},
+	}
+	for _, c := range cases {
+		out := result.Point{State: c.state}
+		(&execution{}).queued(plan.Point{Phase: c.phase}, samples(c.waiting, c.free), &out)
+		if out.State != c.want || (len(out.Reasons) == 1) != (c.want == result.PointQueued) {
+			t.Errorf("%s: %s %v, want %s", c.name, out.State, out.Reasons, c.want)
+		}
+	}
+}
+
+func TestCompareCounts(t *testing.T) {
+	ok := func(tokens int64) record.Request { return record.Request{Outcome: record.OK, OutputTokens: tokens} }
+	cases := []struct {
+		name     string
+		engine   float64
+		requests []record.Request
+		client   int64
+		differ   bool
+	}{
+		{"equal", 100, []record.Request{ok(60), ok(40)}, 100, false},
+		{"within 2 %", 102, []record.Request{ok(60), ok(40)}, 100, false},
+		{"over 2 %", 103, []record.Request{ok(60), ok(40)}, 100, true},
+		{"fewer", 97, []record.Request{ok(60), ok(40)}, 100, true},
+		{"a request was cut off", 150, []record.Request{ok(60), {Outcome: record.Censored, OutputTokens: 10}}, 70, false},
+		{"no count was told", 60, []record.Request{ok(60), {Outcome: record.Refused, OutputTokens: record.Never}}, 60, false},
+	}
+	for _, c := range cases {
+		var out result.Point
+		compareCounts(1000, 1000+c.engine, record.Recording{Requests: c.requests}, &out)
+		if want := (result.EngineCount{GenerationTokens: int64(c.engine), ClientTokens: c.client}); *out.Engine != want {
+			t.Errorf("%s: %+v, want %+v", c.name, *out.Engine, want)
+		}
+		if differ := len(out.Reasons) == 1 && out.Reasons[0].Code == "tokens_differ"; differ != c.differ || out.State != "" {
+			t.Errorf("%s: reasons %v, state %q", c.name, out.Reasons, out.State)
+		}
+	}
+}
+
+// TestUseRouter switches real routers in front of a server.
+func TestUseRouter(t *testing.T) {
+	for _, kind := range []string{"nginx", "haproxy"} {
+		if _, err := exec.LookPath(kind); err != nil {
+			t.Skip(kind + " is not installed")
+		}
+	}
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	id := submit(t, a, sweepOf(t, atURL(url)))
+	x := &execution{Config: a.Config, run: a.mustRun(t, id), dir: a.Store.RunDir(id), bus: a.bus, log: &eventLog{}, plan: sweepOf(t, atURL(url)), model: "sim"}
+	for _, do := range []func(context.Context) error{x.pull, x.startServer} {
+		if err := do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer x.stopRouter(context.WithoutCancel(t.Context()))
+	var seen []string
+	for _, kind := range []string{"none", "nginx", "nginx", "haproxy", "none", "haproxy"} {
+		if err := x.useRouter(t.Context(), plan.Router{Kind: kind, Runtime: "process", Points: "all"}); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		name := "none"
+		if x.router != nil {
+			name = x.router.Identity().Name
+			if x.job(plan.Point{}).BaseURL != x.router.BaseURL() {
+				t.Error("the load does not go through the router")
+			}
+		} else if x.job(plan.Point{}).BaseURL != url {
+			t.Error("the load does not go to the server")
+		}
+		seen = append(seen, name)
+	}
+	if seen[1] != seen[2] {
+		t.Error("a router that stays the same was started anew")
+	}
+	other := plan.Router{Kind: "haproxy", Runtime: "process", Command: []string{"/bin/false"}}
+	if err := x.useRouter(t.Context(), other); err == nil {
+		t.Error("a router with another command was not started")
+	}
+	if seen[0] != "none" || seen[4] != "none" || seen[3] == seen[1] || seen[5] == seen[3] || len(x.identity.Routers) != 3 {
+		t.Errorf("routers %v, %d in the identity", seen, len(x.identity.Routers))
+	}
+	if err := x.stopRouter(t.Context()); err != nil || x.router != nil || x.routerKey != "" {
+		t.Errorf("%v after stop, %v", x.router, err)
+	}
+	if left, err := containers.ReapAll(t.Context(), a.Owner); len(left) > 0 || err != nil {
+		t.Errorf("left running: %v, %v", left, err)
+	}
+}
+
+// TestARouterThatDoesNotStart: what began of the points is taken back though they failed.
+func TestARouterThatDoesNotStart(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	id := submit(t, a, sweepOf(t, atURL(url), `routers=[{points: "2", kind: nginx, runtime: process, command: [/bin/false]}]`))
+	r := execute(t, a, id)
+	if r.Run.State != result.Failed || r.Run.Error == nil || !strings.HasPrefix(r.Run.Error.Code, "router.") {
+		t.Fatalf("%s: %v", r.Run.State, r.Run.Error)
+	}
+	if diff := cmp.Diff([]string{"c1 valid", "c2 failed"}, states(r)); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(strings.Join(phaseNames(r), ", "), "router c2, stop points, stop telemetry, stop start") {
+		t.Errorf("phases %v", phaseNames(r))
+	}
+}
+
+// TestMatrixStates: a cell beyond the KV cache is not run, one with waiting requests is a result, and neither makes the run bad.
+func TestMatrixStates(t *testing.T) {
+	a := newAgent(t)
+	engine, url := startSim(t, sim.Config{Model: "sim", StepBase: 12 * time.Millisecond, Prefill: 300 * time.Microsecond, MaxRunning: 2, ContextLen: 2048, KVTokens: 2100})
+	p, err := plan.Parse([]byte(`
+apiVersion: assay/v1
+name: cells
+model: {name: sim}
+server: ` + atURL(url) + `
+workload: {kind: synthetic}
+protocol: {matrix: {contexts: [256, 1k], concurrency: [1, 3], duration: 500ms, prefill_duration: 500ms, max_tokens: 20}}
+telemetry: {interval: 20ms}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := execute(t, a, submit(t, a, p))
+	want := []string{"prefill-256 valid", "prefill-1024 valid", "decode-256x1 valid", "decode-256x3 requests_queued", "decode-1024x1 valid", "decode-1024x3 over_capacity"}
+	if diff := cmp.Diff(want, states(r)); diff != "" {
+		t.Fatalf("%s\n%+v", diff, r.Run.Reasons)
+	}
+	if r.Run.State != result.Done || r.Run.Verdict != result.Valid || len(r.Run.Reasons) != 0 {
+		t.Errorf("run %s, %s: %v", r.Run.State, r.Run.Verdict, r.Run.Reasons)
+	}
+	over := r.Points[5]
+	if over.Metrics != nil || over.Recording != nil || over.Reasons[0].Code != "kv_precheck" || *over.Context != 1024 || *over.Concurrency != 3 {
+		t.Errorf("over capacity: %+v", over)
+	}
+	if q := r.Points[3]; q.Metrics == nil || q.Metrics.SystemTPS == nil || q.Reasons[len(q.Reasons)-1].Code != "queue_seen" {
+		t.Errorf("queued: %+v", q)
+	}
+	if n := len(engine.Truth()); n == 0 {
+		t.Error("the engine saw nothing")
+	}
+}

@@ -1,0 +1,265 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/archive"
+	"assay/containers"
+	"assay/fault"
+	"assay/result"
+	"assay/store"
+)
+
+func (a *Agent) mustRun(t *testing.T, id string) store.Run {
+	t.Helper()
+	run, err := a.Store.Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func TestARunFromPlanToArchive(t *testing.T) {
+	a := newAgent(t)
+	engine, url := startSim(t, quickSim("sim"))
+	id := submit(t, a, sweepOf(t, atURL(url)))
+	r := execute(t, a, id)
+	if r.Run.State != result.Done || r.Run.Verdict != result.Valid || r.Run.Error != nil {
+		t.Fatalf("%s, %s: %v %v", r.Run.State, r.Run.Verdict, r.Run.Reasons, r.Run.Error)
+	}
+	want := []string{"preflight", "pull", "start", "ready", "telemetry", "points", "router c1", "measure c1", "router c2", "measure c2", "collect",
+		"stop points", "stop telemetry", "stop start"}
+	if diff := cmp.Diff(want, phaseNames(r)); diff != "" {
+		t.Error(diff)
+	}
+	for _, p := range r.Run.Phases {
+		if p.EndedUS < p.StartedUS || p.Error != nil {
+			t.Errorf("phase %+v", p)
+		}
+	}
+	checkMeasured(t, r)
+	if row := a.mustRun(t, id); row.State != result.Done || row.PointsDone != 2 || row.EndedUS == 0 {
+		t.Errorf("row %+v", row)
+	}
+	raw, err := a.Store.ResultBytes(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := result.Decode(raw); err != nil || stored.Run.ID != id || len(stored.Points) != 2 {
+		t.Errorf("stored document: %+v, %v", stored.Run, err)
+	}
+	if len(engine.Truth()) < 10 { // two warm-ups, eight measured, one to be ready
+		t.Errorf("the engine answered %d requests", len(engine.Truth()))
+	}
+	checkTaken(t, a, id)
+}
+
+func checkMeasured(t *testing.T, r result.Result) {
+	t.Helper()
+	for _, p := range r.Points {
+		if p.Metrics == nil || p.Metrics.RequestsCompleted < 4 || p.MLPerf == nil || p.Window.DurationS <= 0 {
+			t.Fatalf("%s: %+v", p.ID, p)
+		}
+		if p.Engine == nil || p.Engine.GenerationTokens != p.Engine.ClientTokens || p.Engine.ClientTokens < 5*16 {
+			t.Errorf("%s: engine count %+v", p.ID, p.Engine)
+		}
+		if p.Telemetry["engine.running"].N == 0 {
+			t.Errorf("%s: telemetry %v", p.ID, p.Telemetry)
+		}
+		listed := slices.ContainsFunc(r.Artifacts, func(f result.Artifact) bool {
+			return f.Path == p.Recording.Path && f.SHA256 == p.Recording.SHA256
+		})
+		if !listed {
+			t.Errorf("%s: recording %+v is not among %v", p.ID, p.Recording, r.Artifacts)
+		}
+	}
+	var id containers.Identity
+	if err := json.Unmarshal(r.Identity.Server, &id); err != nil || id.Version == "" || r.Identity.Model.Served != "sim" {
+		t.Errorf("identity %+v: %v", id, err)
+	}
+}
+
+func checkTaken(t *testing.T, a *Agent, id string) {
+	t.Helper()
+	for _, name := range []string{result.FileName, result.ReportName, "plan.yaml", EventsFile, telemetryFile} {
+		if sizeOf(t, a, id, name) == 0 {
+			t.Errorf("%s is missing or empty", name)
+		}
+	}
+	rep, err := archive.Verify(t.Context(), filepath.Join(a.Store.RunDir(id), result.ArchiveName))
+	if err != nil || !rep.OK || rep.Run != id {
+		t.Errorf("archive: %+v, %v", rep, err)
+	}
+}
+
+func TestNoArchiveWhenItIsNotWanted(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	run, err := a.Submit(t.Context(), sweepOf(t, atURL(url), "protocol.sweep.concurrency=1"), "", Origin{Source: FromCLI, NoArchive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, a, run.ID)
+	if sizeOf(t, a, run.ID, result.ArchiveName) != 0 || sizeOf(t, a, run.ID, result.ReportName) == 0 {
+		t.Error("an archive was made, or no report")
+	}
+}
+
+func TestPreflightRefusesBeforeAnythingStarts(t *testing.T) {
+	cases := []struct{ name, set, code string }{
+		{"model", "model.path=absent.gguf", "preflight.model_missing"},
+		{"dataset", `workload={kind: jsonl, dataset: {path: absent.jsonl}}`, "preflight.dataset_missing"},
+		{"token", "server.token_env=NO_SUCH_TOKEN", "preflight.token_missing"},
+		{"checks", `checks={clock: required, governor: required}`, "preflight.not_fit"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			a := newAgent(t)
+			r := execute(t, a, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"), c.set)))
+			if r.Run.State != result.Failed || r.Run.Error == nil || r.Run.Error.Code != c.code || r.Run.Error.Hint == "" {
+				t.Errorf("%s: %+v", r.Run.State, r.Run.Error)
+			}
+			if diff := cmp.Diff([]string{"preflight"}, phaseNames(r)); diff != "" {
+				t.Error(diff)
+			}
+			if r.SUT.Before == nil || len(r.Checks) == 0 || sizeOf(t, a, r.Run.ID, result.ReportName) == 0 {
+				t.Error("the document or the report lacks what was found")
+			}
+		})
+	}
+}
+
+// nothingLeft tells what a run left running.
+func nothingLeft(t *testing.T, a *Agent) {
+	t.Helper()
+	if left, err := containers.ReapAll(t.Context(), a.Owner); len(left) > 0 || err != nil {
+		t.Errorf("left running: %v, %v", left, err)
+	}
+}
+
+func TestAServerThatDiesBeforeItIsReady(t *testing.T) {
+	a := newAgent(t)
+	id := submit(t, a, sweepOf(t, `{engine: vllm, runtime: process, command: [/bin/sh, -c, "echo out of luck; exit 7"]}`))
+	r := execute(t, a, id)
+	if r.Run.State != result.Failed || r.Run.Error.Code != "server.exited" || !strings.Contains(r.Run.Error.Text, "out of luck") {
+		t.Errorf("%s: %+v", r.Run.State, r.Run.Error)
+	}
+	if diff := cmp.Diff([]string{"preflight", "pull", "start", "ready", "stop start"}, phaseNames(r)); diff != "" {
+		t.Error(diff)
+	}
+	nothingLeft(t, a)
+}
+
+// TestAServerThatDiesUnderLoad: the point fails, later ones are skipped, all that was started is stopped in reverse, and a resume
+// measures only what is missing.
+func TestAServerThatDiesUnderLoad(t *testing.T) {
+	a := newAgent(t)
+	id := submit(t, a, sweepOf(t, asProcess, "server.env={ASSAY_TEST_EXIT_AT: \"11\"}", "protocol.sweep.concurrency=[1, 2, 3]"))
+	r := execute(t, a, id)
+	if r.Run.State != result.Failed || r.Run.Verdict != result.NotValid || r.Run.Error.Code != "server.exited" || !strings.Contains(r.Run.Error.Text, "no more") {
+		t.Fatalf("%s: %+v", r.Run.State, r.Run.Error)
+	}
+	if diff := cmp.Diff([]string{"c1 valid", "c2 failed", "c3 skipped"}, states(r)); diff != "" {
+		t.Error(diff)
+	}
+	names := phaseNames(r)
+	if diff := cmp.Diff([]string{"measure c2", "stop points", "stop telemetry", "stop start"}, names[len(names)-4:]); diff != "" {
+		t.Error(diff)
+	}
+	nothingLeft(t, a)
+	again := execute(t, a, id) // a new server: it dies at its eleventh request again
+	if diff := cmp.Diff([]string{"c1 valid", "c2 valid", "c3 failed"}, states(again)); diff != "" {
+		t.Error(diff)
+	}
+	if again.Points[0].Recording.SHA256 != r.Points[0].Recording.SHA256 {
+		t.Error("c1 was measured again")
+	}
+}
+
+// TestUndoWithoutAStore: a server is stopped also when nothing can be written down any more.
+func TestUndoWithoutAStore(t *testing.T) {
+	a := newAgent(t)
+	id := submit(t, a, sweepOf(t, asProcess))
+	onEvent(t, a, begins("ready", ""), func() { a.Store.Close() })
+	_, err := a.Execute(t.Context(), id)
+	if f := fault.Of(err, fault.Client); f == nil || f.Code != "store.not_sealed" {
+		t.Errorf("%v", err)
+	}
+	nothingLeft(t, a)
+}
+
+// TestUnwind: what began is taken back in reverse under a context that lives, and one failure hides no other.
+func TestUnwind(t *testing.T) {
+	a := newAgent(t)
+	id := submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1")))
+	x := &execution{Config: a.Config, run: a.mustRun(t, id), bus: a.bus, log: &eventLog{}}
+	var undone []string
+	undo := func(name string, err error) phase {
+		return phase{name, nil, func(ctx context.Context) error {
+			undone = append(undone, name)
+			return errors.Join(err, ctx.Err())
+		}}
+	}
+	one, two := errors.New("one"), errors.New("two")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := x.unwind(ctx, []phase{undo("a", one), {name: "b"}, undo("c", two), undo("d", nil)})
+	if diff := cmp.Diff([]string{"d", "c", "a"}, undone); diff != "" {
+		t.Error(diff)
+	}
+	if !errors.Is(err, one) || !errors.Is(err, two) || errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCancelAndResume(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	id := submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=[1, 2, 3]"))
+	onEvent(t, a, begins("measure", "c2"), func() {
+		if err := a.Cancel(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	})
+	r := execute(t, a, id)
+	if r.Run.State != result.Canceled || r.Run.Error.Code != "client.canceled" || r.Run.Verdict != result.NotValid {
+		t.Fatalf("%s: %+v", r.Run.State, r.Run.Error)
+	}
+	if diff := cmp.Diff([]string{"c1 valid"}, states(r)); diff != "" {
+		t.Error(diff)
+	}
+	if err := a.Resume(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	again := execute(t, a, id)
+	if diff := cmp.Diff([]string{"c1 valid", "c2 valid", "c3 valid"}, states(again)); diff != "" || again.Run.State != result.Done {
+		t.Errorf("%s %v\n%s", again.Run.State, again.Run.Error, diff)
+	}
+	if again.Points[0].Recording.SHA256 != r.Points[0].Recording.SHA256 {
+		t.Error("c1 was measured again")
+	}
+	if err := a.Resume(t.Context(), id); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("a run that is done was resumed: %v", err)
+	}
+	checkTaken(t, a, id)
+}
+
+func TestAProgramThatIsToldToStopCanGoOn(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	id := submit(t, a, sweepOf(t, atURL(url)))
+	ctx, stop := context.WithCancel(t.Context())
+	onEvent(t, a, begins("measure", "c1"), stop)
+	r, err := a.Execute(ctx, id)
+	if err != nil || r.Run.State != result.Interrupted || r.Run.Error.Hint == "" || len(r.Points) != 0 {
+		t.Errorf("%s, %v, points %v: %v", r.Run.State, r.Run.Error, states(r), err)
+	}
+}
