@@ -91,6 +91,7 @@ func TestASamplerThatHangsDelaysNoOther(t *testing.T) {
 		if diff := cmp.Diff(want, lost); diff != "" {
 			t.Error(diff)
 		}
+		synctest.Wait()
 		if quick != 11 || polite < 4 || deaf != 1 {
 			t.Errorf("quick was asked %d times, polite %d, deaf %d", quick, polite, deaf)
 		}
