@@ -24,8 +24,7 @@ import (
 type list struct {
 	what    string
 	names   []string
-	pattern string   // of the file of a name, with %s for the name
-	also    []string // files that the pattern matches and that are no entry
+	pattern string // of the file of a name, with %s for the name
 }
 
 func lists(t *testing.T) []list {
