@@ -90,6 +90,29 @@ func TestRecoverMarksWhatWasInterrupted(t *testing.T) {
 	}
 }
 
+// TestRecoverRemovesWhatWasLeft: the server of a killed program is ended.
+func TestRecoverRemovesWhatWasLeft(t *testing.T) {
+	a := newAgent(t)
+	p := sweepOf(t, asProcess)
+	id := submit(t, a, p)
+	move(t, a, id, result.Running)
+	x := &execution{Config: a.Config, run: a.mustRun(t, id), dir: a.Store.RunDir(id), bus: a.bus, log: &eventLog{}, plan: p}
+	for _, do := range []func(context.Context) error{x.pull, x.startServer} {
+		if err := do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-x.server.Exited():
+	case <-time.After(10 * time.Second):
+		t.Error("the server still runs")
+	}
+	nothingLeft(t, a)
+}
+
 // serve runs the daemon's loop until the test ends.
 func serve(t *testing.T, a *Agent) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"assay/fault"
 	"assay/probes"
 	"assay/result"
+	"assay/runner/metrics"
 	"assay/store"
 )
 
@@ -65,7 +66,7 @@ func verdictOf(state result.State, points []result.Point) (string, []result.Reas
 
 // seal ends a run in the store: its state, its verdict, and the result document with its index of files.
 func (c Config) seal(ctx context.Context, id string, state result.State, f *fault.Fault) (result.Result, error) {
-	points, err := c.Store.Points(ctx, id)
+	points, err := c.utilize(ctx, id)
 	if err != nil {
 		return result.Result{}, err
 	}
@@ -83,6 +84,29 @@ func (c Config) seal(ctx context.Context, id string, state result.State, f *faul
 		return r, err
 	}
 	return r, c.Store.MoveRun(ctx, id, state, store.RunChange{AtUS: run.EndedUS, Verdict: verdict, Reasons: reasons, Error: f})
+}
+
+// utilize gives the run's points and sets each one's share of the highest System TPS among them: that takes all that will be there,
+// also of a run that ended early.
+func (c Config) utilize(ctx context.Context, id string) ([]result.Point, error) {
+	points, err := c.Store.Points(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var sums []*metrics.Summary
+	for _, p := range points {
+		sums = append(sums, p.Metrics) // nil where nothing was measured
+	}
+	metrics.Utilize(sums)
+	for i, p := range points {
+		if p.Metrics == nil {
+			continue
+		}
+		if err := c.Store.PutPoint(ctx, id, i, p); err != nil {
+			return nil, err
+		}
+	}
+	return points, nil
 }
 
 // document assembles the result of a run from what the store holds.

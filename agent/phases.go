@@ -234,11 +234,7 @@ func (x *execution) stopTelemetry(ctx context.Context) error {
 	return errors.Join(err, x.put(ctx, docIdentity, x.identity))
 }
 
-// collect looks at the machine once more and sets the figures that need the whole run.
+// collect looks at the machine once more.
 func (x *execution) collect(ctx context.Context) error {
-	after := probes.Read(ctx, x.Host, x.Program)
-	if err := x.put(ctx, docSUTAfter, after); err != nil {
-		return err
-	}
-	return x.utilize(ctx)
+	return x.put(ctx, docSUTAfter, probes.Read(ctx, x.Host, x.Program))
 }

@@ -359,24 +359,3 @@ func (x *execution) stopRouter(ctx context.Context) error {
 	x.router, x.routerKey = nil, ""
 	return err
 }
-
-// utilize sets each point's share of the run's highest System TPS, now that all are known.
-func (x *execution) utilize(ctx context.Context) error {
-	points, err := x.Store.Points(ctx, x.run.ID)
-	if err != nil {
-		return err
-	}
-	var sums []*metrics.Summary
-	for i := range points {
-		if points[i].Metrics != nil {
-			sums = append(sums, points[i].Metrics)
-		}
-	}
-	metrics.Utilize(sums)
-	for i, p := range points {
-		if err := x.Store.PutPoint(ctx, x.run.ID, i, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}

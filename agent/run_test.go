@@ -175,6 +175,7 @@ func TestAServerThatDiesUnderLoad(t *testing.T) {
 		t.Error(diff)
 	}
 	nothingLeft(t, a)
+	checkTaken(t, a, id)
 	again := execute(t, a, id) // a new server: it dies at its eleventh request again
 	if diff := cmp.Diff([]string{"c1 valid", "c2 valid", "c3 failed"}, states(again)); diff != "" {
 		t.Error(diff)
@@ -236,6 +237,7 @@ func TestCancelAndResume(t *testing.T) {
 	if diff := cmp.Diff([]string{"c1 valid"}, states(r)); diff != "" {
 		t.Error(diff)
 	}
+	checkTaken(t, a, id)
 	if err := a.Resume(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/containers"
+	"assay/fault"
+	"assay/probes"
+	"assay/result"
+	"assay/runner/record"
+)
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestIdentityHoldsWhatWasFound: files by their hashes, the one model that a server lists, the data that was read, what was refused.
+func TestIdentityHoldsWhatWasFound(t *testing.T) {
+	a := newAgent(t)
+	a.Token = func(name string) string { return map[string]string{"SIM_TOKEN": "secret"}[name] }
+	cfg := quickSim("its-own-name")
+	cfg.Token, cfg.Refuse = "secret", []string{"continuous_usage_stats"}
+	_, url := startSim(t, cfg)
+	model := write(t, filepath.Join(t.TempDir(), "m.gguf"), "abc")
+	data := write(t, filepath.Join(t.TempDir(), "d.jsonl"), `{"prompt": "one two three"}`+"\n")
+	sum, err := hashFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL(url), `model={name: "*", path: `+model+`}`, "server.token_env=SIM_TOKEN",
+		`workload={kind: jsonl, dataset: {path: `+data+`, sha256: `+sum+`}, sampling: {max_tokens: 16, ignore_eos: true}}`)))
+	if r.Run.State != result.Done {
+		t.Fatalf("%s: %v %v", r.Run.State, r.Run.Error, states(r))
+	}
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	want := result.Identity{
+		Model:   result.ModelIdentity{Name: "*", Served: "its-own-name", Path: model, SHA256: abc, Listed: []string{"its-own-name"}},
+		Dataset: result.DatasetIdentity{Kind: "jsonl", Path: data, SHA256: sum, Seed: "0"},
+		Client:  result.ClientIdentity{Kind: "native", Version: "test"},
+	}
+	got := r.Identity
+	got.Server, got.Notes = nil, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	notes := strings.Join(r.Identity.Notes, "\n")
+	if strings.Count(notes, "continuous_usage_stats") != 1 || strings.Contains(notes, "secret") {
+		t.Errorf("notes:\n%s", notes)
+	}
+	if raw, err := a.Store.ResultBytes(t.Context(), r.Run.ID); err != nil || strings.Contains(string(raw), `"secret"`) {
+		t.Error("the token stands in the result")
+	}
+}
+
+func TestADatasetThatDiffersIsRefused(t *testing.T) {
+	a := newAgent(t)
+	data := write(t, filepath.Join(t.TempDir(), "d.jsonl"), `{"prompt": "one"}`)
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"), "workload.kind=jsonl", "workload.dataset.path="+data,
+		"workload.dataset.sha256="+strings.Repeat("0", 64))))
+	if r.Run.Error == nil || r.Run.Error.Code != "preflight.dataset_differs" {
+		t.Errorf("%v", r.Run.Error)
+	}
+}
+
+// TestAMachineThatChangesUnderLoad: the point during which it changed is not valid, the next ones are.
+func TestAMachineThatChangesUnderLoad(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	cmdline := filepath.Join(a.Host.Root, "proc", "cmdline")
+	write(t, cmdline, "quiet\n")
+	id := submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=[1, 2, 3]"))
+	onEvent(t, a, begins("measure", "c2"), func() { write(t, cmdline, "quiet mitigations=off\n") })
+	r := execute(t, a, id)
+	if diff := cmp.Diff([]string{"c1 valid", "c2 not_valid", "c3 valid"}, states(r)); diff != "" {
+		t.Fatal(diff)
+	}
+	if r.Run.State != result.Done || r.Run.Verdict != result.NotValid || r.Run.Reasons[0].Code != "drift.os" {
+		t.Errorf("%s, %s: %v", r.Run.State, r.Run.Verdict, r.Run.Reasons)
+	}
+	if len(r.SUT.Drift) != 1 || r.SUT.Drift[0].Code != "os" {
+		t.Errorf("drift of the run: %v", r.SUT.Drift)
+	}
+	best := 0.0
+	for _, p := range r.Points {
+		if p.Metrics.Utilization == nil {
+			t.Fatalf("%s has no utilization", p.ID)
+		}
+		best = max(best, *p.Metrics.Utilization)
+	}
+	if math.Abs(best-100) > 1e-9 {
+		t.Errorf("the best point has %v %% of the best", best)
+	}
+}
+
+// ending is a server whose end is noticed late.
+type ending struct {
+	containers.Instance
+	exited chan containers.Exit
+}
+
+func (e ending) Exited() <-chan containers.Exit { return e.exited }
+func (e ending) Identity() containers.Identity  { return containers.Identity{Role: "server"} }
+func (e ending) LogPath() string                { return "" }
+
+func TestSurvived(t *testing.T) {
+	broken := record.Recording{Requests: []record.Request{{Outcome: record.OK}, {Outcome: record.Reset}}}
+	whole := record.Recording{Requests: []record.Request{{Outcome: record.OK}, {Outcome: record.Censored}}}
+	gone := make(chan containers.Exit, 1)
+	gone <- containers.Exit{Code: 9, Reason: "exited with code 9"}
+	cases := []struct {
+		name   string
+		exited chan containers.Exit
+		rec    record.Recording
+		code   string
+	}{
+		{"no connection broke", gone, whole, ""},
+		{"connections broke and the server is gone", gone, broken, "server.exited"},
+		{"an endpoint's end is not known", nil, broken, ""},
+	}
+	for _, c := range cases {
+		x := &execution{server: ending{exited: c.exited}}
+		err := x.survived(t.Context(), c.rec)
+		if f := fault.Of(err, fault.Client); (f == nil) != (c.code == "") || f != nil && f.Code != c.code {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (&execution{server: ending{exited: make(chan containers.Exit)}}).survived(ctx, broken); err != nil {
+		t.Errorf("a server that lives: %v", err)
+	}
+}
+
+func TestWriteToLeavesNothingHalf(t *testing.T) {
+	dir := t.TempDir()
+	name := write(t, filepath.Join(dir, "report.html"), "old")
+	full := errors.New("disk is full")
+	err := writeTo(name, func(w io.Writer) error {
+		_, err := io.WriteString(w, "new")
+		return errors.Join(err, full)
+	})
+	if b, rerr := os.ReadFile(name); !errors.Is(err, full) || string(b) != "old" || rerr != nil {
+		t.Errorf("%v; the file holds %q", err, b)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestReportInput(t *testing.T) {
+	a := newAgent(t)
+	_, url := startSim(t, quickSim("sim"))
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=1")))
+	in, err := ReportInput(t.Context(), a.Store, r.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := in.Recording(r.Points[0].Recording.Path); err != nil || len(rec.Requests) != r.Points[0].Recording.Requests {
+		t.Errorf("recording: %d requests, %v", len(rec.Requests), err)
+	}
+	for _, name := range []string{"../../lock", "/etc/passwd"} {
+		if _, err := in.Recording(name); err == nil {
+			t.Errorf("%s was opened", name)
+		}
+	}
+	var seen []string
+	in.Telemetry(func(s probes.Sample) bool {
+		seen = append(seen, s.Series)
+		return true
+	})
+	if !slices.Contains(seen, "engine.generation_tokens") {
+		t.Errorf("telemetry has %v", seen)
+	}
+}
