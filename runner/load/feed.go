@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 type talk struct {
 	session string
 	turns   []dataset.Turn
+	tools   json.RawMessage
 	turn    int // of the body
 	history []dataset.Message
 	body    stream.Body
@@ -58,9 +60,6 @@ func (f *feeder) run(ctx context.Context) {
 		if t == nil {
 			continue
 		}
-		if len(f.out) == cap(f.out) {
-			full()
-		}
 		select {
 		case f.out <- t:
 		case <-ctx.Done():
@@ -77,7 +76,7 @@ func (f *feeder) begin(c dataset.Conversation, seen map[string]int) (*talk, erro
 	if len(c.Turns) == 0 {
 		return nil, nil
 	}
-	t := &talk{session: c.ID, turns: c.Turns, turn: -1}
+	t := &talk{session: c.ID, turns: c.Turns, tools: c.Tools, turn: -1}
 	if seen[c.ID]++; seen[c.ID] > 1 {
 		t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])
 	}
@@ -90,7 +89,7 @@ func (t *talk) advance(q Request) error {
 	turn := t.turns[t.turn]
 	t.history = append(slices.Clip(t.history), turn.Messages...)
 	var err error
-	t.body, err = q.Encode(t.history, turn.MaxTokens)
+	t.body, err = q.Encode(t.history, t.tools, turn.MaxTokens)
 	if err != nil {
 		return fmt.Errorf("conversation %s, turn %d: %w", t.session, t.turn, err)
 	}
@@ -101,14 +100,14 @@ func (t *talk) advance(q Request) error {
 func (t *talk) last() bool { return t.turn == len(t.turns)-1 }
 
 // live says that the next turn needs the server's reply.
-func (t *talk) live() bool { return !t.last() && t.turns[t.turn].Reply == "" }
+func (t *talk) live() bool {
+	turn := t.turns[t.turn]
+	return !t.last() && turn.Script == nil && turn.Reply == ""
+}
 
-// answered puts the reply into the history: the scripted one where there is one.
+// answered puts what answers the turn into the history: what is scripted where something is, else the server's reply.
 func (t *talk) answered(reply string) {
-	if scripted := t.turns[t.turn].Reply; scripted != "" {
-		reply = scripted
-	}
-	t.history = append(t.history, dataset.Message{Role: "assistant", Content: reply})
+	t.history = append(t.history, t.turns[t.turn].Answer(reply)...)
 }
 
 func (f *feeder) fail(err error) {

@@ -32,7 +32,7 @@ func (l *load) probe(ctx context.Context) ([]string, error) {
 func (l *load) accepts(ctx context.Context, send sender, omit []string) (bool, error) {
 	q := l.cfg.Request
 	q.Omit = append(slices.Clone(q.Omit), omit...)
-	b, err := q.Encode([]dataset.Message{{Role: "user", Content: "Hello"}}, 1)
+	b, err := q.Encode([]dataset.Message{{Role: "user", Content: "Hello"}}, nil, 1)
 	if err != nil {
 		return false, err
 	}

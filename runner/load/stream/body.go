@@ -65,6 +65,7 @@ type wire struct {
 	Model       string            `json:"model"`
 	Messages    []dataset.Message `json:"messages,omitempty"`
 	Prompt      *string           `json:"prompt,omitempty"`
+	Tools       json.RawMessage   `json:"tools,omitempty"`
 	MaxTokens   int               `json:"max_tokens"`
 	MinTokens   int               `json:"min_tokens,omitempty"`
 	IgnoreEOS   bool              `json:"ignore_eos,omitempty"`
@@ -81,8 +82,9 @@ type Body struct {
 	salt  int
 }
 
-// Encode makes the body that asks for the next message after messages.
-func (q Request) Encode(messages []dataset.Message, maxTokens int) (Body, error) {
+// Encode makes the body that asks for the next message after messages. tools are OpenAI's definitions, nil for none; the
+// completions endpoint knows none.
+func (q Request) Encode(messages []dataset.Message, tools json.RawMessage, maxTokens int) (Body, error) {
 	w := wire{Model: q.Model, MaxTokens: q.MaxTokens, Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed, Stream: true}
 	if maxTokens > 0 {
 		w.MaxTokens = maxTokens
@@ -99,7 +101,7 @@ func (q Request) Encode(messages []dataset.Message, maxTokens int) (Body, error)
 		text := flatten(messages)
 		w.Prompt, key = &text, `"prompt":"`
 	} else {
-		w.Messages = messages
+		w.Messages, w.Tools = messages, tools
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -96,7 +96,7 @@ func config(t testing.TB, url string) setup {
 
 func hello(t testing.TB, cfg setup) *Call {
 	t.Helper()
-	b, err := cfg.Request.Encode([]dataset.Message{{Role: "user", Content: "hi"}}, 0)
+	b, err := cfg.Request.Encode([]dataset.Message{{Role: "user", Content: "hi"}}, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
