@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,9 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	src, err := dataset.Open(datasetConfig(job))
 	if err != nil {
 		return Measurement{}, err
+	}
+	if file, ok := src.(io.Closer); ok {
+		defer file.Close() // it was only read
 	}
 	out, err := create(job, cfg)
 	if err != nil {
@@ -95,7 +99,8 @@ func nativeConfig(job Job) (load.Config, error) {
 		Target: target, Token: job.Token, Request: requestOf(job), Salt: saltOf(job), Clock: load.NewClock(),
 		Stall: job.Plan.Client.StallTimeout.Std(), Timeout: job.Plan.Client.Timeout.Std(), Drain: job.Plan.Client.Drain.Std(),
 	}
-	return cfg, pace(&cfg, job)
+	err = pace(&cfg, job)
+	return cfg, err
 }
 
 func requestOf(job Job) load.Request {

@@ -271,3 +271,25 @@ func TestClientNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestDatasetIsClosed: after a point the file of its prompts is open no more.
+func TestDatasetIsClosed(t *testing.T) {
+	s := httptest.NewServer(&engine{})
+	defer s.Close()
+	p := plan.Plan{Workload: plan.Workload{Kind: "jsonl"}, Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 2}}}
+	j := job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1})
+	j.Dataset = filepath.Join(j.Dir, "prompts.jsonl")
+	if err := os.WriteFile(j.Dataset, []byte(`{"prompt": "hello"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, j)
+	open, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || len(open) == 0 {
+		t.Skip("this system does not list open files")
+	}
+	for _, fd := range open {
+		if name, err := os.Readlink(fd); err == nil && name == j.Dataset {
+			t.Errorf("%s is still open", name)
+		}
+	}
+}
