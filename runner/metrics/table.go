@@ -68,7 +68,7 @@ func Outcomes() []OutcomeText {
 	return []OutcomeText{
 		{record.OK, "a finish reason or `[DONE]` was seen and no error; `length`, `stop`, `tool_calls` and `content_filter` alike"},
 		{record.Truncated, "the stream ended without finish reason and without `[DONE]`"},
-		{record.Aborted, "the server gave the finish reason `abort`"},
+		{record.Aborted, "the server gave the finish reason `abort`, or the run ended while it was under way"},
 		{record.ErrorFrame, "an error inside the stream, whatever came after it"},
 		{record.HTTPStatus, "a status other than 200; never sent again, its Retry-After is recorded"},
 		{record.BadResponse, "the reply was no event stream, or could not be decoded"},

@@ -83,7 +83,7 @@ func (c *Client) NewExchange() *Exchange {
 func (x *Exchange) Tokens() int64 { return x.tokens.Load() }
 
 // Do sends a call and waits for its end. reply is the answer's text when the call wanted it. When ctx ends, so does the
-// request: as censored when the cause is ErrDrained, else as aborted.
+// request: as censored when the cause is ErrDrained, else as aborted, or as dropped when it was never sent.
 func (x *Exchange) Do(ctx context.Context, c *Call) (r record.Request, reply string) {
 	r = Blank(c)
 	x.begin(c)
@@ -111,7 +111,7 @@ func (x *Exchange) begin(c *Call) {
 	x.resp.reset()
 	x.sse.reset()
 	x.marks, x.reply, x.text = x.marks[:0], x.reply[:0], x.text[:0]
-	x.seen = sight{call: c, firstUS: record.Never, input: record.Never, cached: record.Never, answer: -1}
+	x.seen = sight{call: c, sentUS: record.Never, firstUS: record.Never, input: record.Never, cached: record.Never, answer: -1}
 }
 
 // connectAndSend sends on an idle connection, or on a new one when there is none. Only when an idle one turns out to be

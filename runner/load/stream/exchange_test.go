@@ -273,6 +273,22 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("%v gives %s, %d events", cause, r.Outcome, len(r.Events))
 		}
 	}
+	cfg := config(t, url)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("ctrl-c"))
+	if r, _ := cfg.client().NewExchange().Do(ctx, hello(t, cfg)); r.Outcome != record.Dropped || r.SentUS != record.Never {
+		t.Errorf("before it was sent: %s, sent %d", r.Outcome, r.SentUS)
+	}
+}
+
+func TestTargetPrefix(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://h:1": "", "http://h:1/v1/": "", "http://h:1/a/v1/chat/completions": "/a", "http://h:1/a b%0d%0aX: y/v1": "/a%20b%0D%0AX:%20y",
+	} {
+		if got, err := ParseTarget(url); err != nil || got.Prefix != want {
+			t.Errorf("%s gives prefix %q, %v", url, got.Prefix, err)
+		}
+	}
 }
 
 // TestReuse looks at connections: one carries request after request; a closed one is noticed; only a request of which

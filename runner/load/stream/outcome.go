@@ -62,6 +62,8 @@ func (x *Exchange) broke(ctx context.Context, end error) (record.Outcome, string
 	switch {
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrDrained):
 		return record.Censored, ErrDrained.Error()
+	case ctx.Err() != nil && x.seen.sentUS == record.Never:
+		return record.Dropped, "the run ended before it was sent: " + context.Cause(ctx).Error()
 	case ctx.Err() != nil:
 		return record.Aborted, "the run ended: " + context.Cause(ctx).Error()
 	case errors.Is(end, errTimeout):

@@ -81,7 +81,7 @@ func skipNested(b []byte, i int) int {
 	return -1
 }
 
-// members walks the members of the object at b[*i]. Use:
+// members walks the members of an object. Use:
 //
 //	m := object(b, i)
 //	for m.next() { switch string(m.key) { … m.done(index after the value) } }
@@ -108,7 +108,7 @@ func (m *members) next() bool {
 		return false
 	}
 	i := space(m.b, m.at)
-	if m.first && i < len(m.b) && m.b[i] == '}' || !m.first && i < len(m.b) && m.b[i] == '}' {
+	if i < len(m.b) && m.b[i] == '}' {
 		m.end, m.at = i+1, -1
 		return false
 	}

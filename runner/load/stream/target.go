@@ -13,7 +13,7 @@ type Target struct {
 	Network  string // tcp | unix
 	Address  string // host:port or path of the socket
 	Host     string // of the Host header
-	Prefix   string // path before /v1/…; "" for most
+	Prefix   string // path before /v1/…, escaped as it goes over the wire; "" for most
 	TLS      bool
 	Insecure bool // do not check the server's certificate
 }
@@ -35,7 +35,7 @@ func ParseTarget(base string) (Target, error) {
 	if u.Hostname() == "" {
 		return Target{}, badTarget(base, "it names no host")
 	}
-	t := Target{Network: "tcp", Host: u.Host, TLS: u.Scheme == "https", Prefix: prefix(u.Path)}
+	t := Target{Network: "tcp", Host: u.Host, TLS: u.Scheme == "https", Prefix: prefix(u.EscapedPath())}
 	port := u.Port()
 	if port == "" {
 		port = map[bool]string{false: "80", true: "443"}[t.TLS]
