@@ -20,8 +20,8 @@ func main() {
 	}
 	tty := int(os.Stderr.Fd())
 	columns, _, err := term.GetSize(tty)
-	if err != nil {
-		columns = 80
+	if err != nil || columns < 40 {
+		columns = 80 // some terminals say 0
 	}
 	a := app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, executable: exe, now: time.Now, euid: os.Geteuid(),
