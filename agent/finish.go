@@ -13,14 +13,8 @@ import (
 	"assay/store"
 )
 
-// Documents of a run in the store.
-const (
-	docSUTBefore = "sut_before"
-	docSUTAfter  = "sut_after"
-	docChecks    = "checks"
-	docIdentity  = "identity"
-	docOrigin    = "origin"
-)
+// docOrigin is the kind of the document that holds a run's Origin.
+const docOrigin = "origin"
 
 // Causes of a cancelled context.
 var (
@@ -127,10 +121,10 @@ func (c Config) document(ctx context.Context, run store.Run, points []result.Poi
 		Points: points, Artifacts: artifacts,
 	}
 	err = errors.Join(
-		c.load(ctx, run.ID, docChecks, &r.Checks),
-		c.load(ctx, run.ID, docIdentity, &r.Identity),
-		c.load(ctx, run.ID, docSUTBefore, &r.SUT.Before),
-		c.load(ctx, run.ID, docSUTAfter, &r.SUT.After))
+		c.load(ctx, run.ID, store.Checks, &r.Checks),
+		c.load(ctx, run.ID, store.Identity, &r.Identity),
+		c.load(ctx, run.ID, store.SUTBefore, &r.SUT.Before),
+		c.load(ctx, run.ID, store.SUTAfter, &r.SUT.After))
 	if err != nil {
 		return r, err
 	}

@@ -25,18 +25,9 @@ var ErrLocked = errors.New("data directory is in use")
 
 // TakeLock takes the lock of a data directory without waiting. When it is held, the error is ErrLocked and Holder says by whom.
 func TakeLock(dir, socket string) (*Lock, Holder, error) {
-	name := filepath.Join(dir, "lock")
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, holder, err := tryLock(dir, syscall.LOCK_EX)
 	if err != nil {
-		return nil, Holder{}, fault.New(fault.Store, "not_writable", "choose another directory with --data, or make this one writable",
-			"cannot open the lock of the data directory: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		defer f.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, Holder{}, fmt.Errorf("lock %s: %w", name, err)
-		}
-		return nil, readHolder(name), ErrLocked
+		return nil, holder, err
 	}
 	b, err := json.Marshal(Holder{PID: os.Getpid(), Socket: socket})
 	if err == nil {
@@ -44,21 +35,39 @@ func TakeLock(dir, socket string) (*Lock, Holder, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, Holder{}, fault.New(fault.Store, "not_writable", "free some space in the data directory", "write %s: %w", name, err)
+		return nil, Holder{}, fault.New(fault.Store, "not_writable", "free some space in the data directory", "write %s: %w", f.Name(), err)
 	}
 	return &Lock{file: f}, Holder{}, nil
 }
 
-// LockHolder says whether a data directory is held, and by whom, without taking it.
+// tryLock opens the lock file and locks it, without waiting, as how says.
+func tryLock(dir string, how int) (*os.File, Holder, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, Holder{}, fault.New(fault.Store, "not_writable", "choose another directory with --data, or make this one writable",
+			"cannot open the lock of the data directory: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, Holder{}, fmt.Errorf("lock %s: %w", f.Name(), err)
+		}
+		return nil, readHolder(f.Name()), ErrLocked
+	}
+	return f, Holder{}, nil
+}
+
+// LockHolder says whether a data directory is held, and by whom. It asks with a shared lock and writes nothing, so that it is in
+// the way of a program that starts for no longer than the question takes.
 func LockHolder(dir string) (bool, Holder, error) {
-	l, holder, err := TakeLock(dir, "")
+	f, holder, err := tryLock(dir, syscall.LOCK_SH)
 	if errors.Is(err, ErrLocked) {
 		return true, holder, nil
 	}
 	if err != nil {
 		return false, Holder{}, err
 	}
-	return false, Holder{}, l.Release()
+	return false, Holder{}, f.Close()
 }
 
 func writeAt(f *os.File, b []byte) error {

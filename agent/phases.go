@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"assay/plan"
 	"assay/probes"
 	"assay/result"
+	"assay/store"
 )
 
 // hashLimit is the largest model file that is hashed at the start of a run (a few seconds of reading).
@@ -26,7 +29,7 @@ const hashLimit = 8 << 30
 func (x *execution) preflight(ctx context.Context) error {
 	x.sut = probes.Read(ctx, x.Host, x.Program)
 	checks := probes.Evaluate(x.sut, x.wanted)
-	if err := errors.Join(x.put(ctx, docSUTBefore, x.sut), x.put(ctx, docChecks, checks)); err != nil {
+	if err := errors.Join(x.put(ctx, store.SUTBefore, x.sut), x.put(ctx, store.Checks, checks)); err != nil {
 		return err
 	}
 	if err := refuse(checks); err != nil {
@@ -123,17 +126,14 @@ func (x *execution) identify(ctx context.Context) error {
 		}
 		x.identity.Model.SHA256 = sum
 	}
-	return x.put(ctx, docIdentity, x.identity)
+	return x.put(ctx, store.Identity, x.identity)
 }
 
 // note adds a remark to the result's identity, once.
 func (x *execution) note(text string) {
-	for _, n := range x.identity.Notes {
-		if n == text {
-			return
-		}
+	if !slices.Contains(x.identity.Notes, text) {
+		x.identity.Notes = append(x.identity.Notes, text)
 	}
-	x.identity.Notes = append(x.identity.Notes, text)
 }
 
 func hashFile(name string) (string, error) {
@@ -203,7 +203,7 @@ func (x *execution) waitReady(ctx context.Context) error {
 		return fmt.Errorf("encode the server's identity: %w", err)
 	}
 	x.identity.Model.Served, x.identity.Model.Listed = x.model, id.Models
-	return x.put(ctx, docIdentity, x.identity)
+	return x.put(ctx, store.Identity, x.identity)
 }
 
 func (x *execution) readyOptions(timeout time.Duration) containers.ReadyOptions {
@@ -228,13 +228,13 @@ func (x *execution) stopTelemetry(ctx context.Context) error {
 		return nil
 	}
 	lost, err := x.telemetry.close()
-	for name, why := range lost {
-		x.note(fmt.Sprintf("telemetry source %s failed at times: %s", name, why))
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		x.note(fmt.Sprintf("telemetry source %s failed at times: %s", name, lost[name]))
 	}
-	return errors.Join(err, x.put(ctx, docIdentity, x.identity))
+	return errors.Join(err, x.put(ctx, store.Identity, x.identity))
 }
 
 // collect looks at the machine once more.
 func (x *execution) collect(ctx context.Context) error {
-	return x.put(ctx, docSUTAfter, probes.Read(ctx, x.Host, x.Program))
+	return x.put(ctx, store.SUTAfter, probes.Read(ctx, x.Host, x.Program))
 }

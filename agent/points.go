@@ -17,6 +17,7 @@ import (
 	"assay/runner"
 	"assay/runner/metrics"
 	"assay/runner/record"
+	"assay/store"
 )
 
 // queueShare is the share of a cell's samples with waiting requests above which it counts as queued (contract section 6).
@@ -100,7 +101,7 @@ func pointOf(p plan.Point) result.Point {
 	if p.Context > 0 {
 		r.Context = &p.Context
 	}
-	if p.Router.Kind != "" && p.Router.Kind != "none" {
+	if p.Router.Kind != "" && p.Router.Kind != plan.RouterNone {
 		r.Router = p.Router.Kind
 	}
 	return r
@@ -137,7 +138,7 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 
 // overCapacity tells that a decode cell cannot fit the engine's KV cache; nil when it can, or when the engine does not say.
 func (x *execution) overCapacity(p plan.Point) *result.Reason {
-	if p.Phase != "decode" || x.serverID.KVTokens <= 0 {
+	if p.Phase != plan.PhaseDecode || x.serverID.KVTokens <= 0 {
 		return nil
 	}
 	need := int64(p.Concurrency) * int64(p.Context+x.plan.Protocol.Matrix.MaxTokens)
@@ -199,7 +200,7 @@ func (x *execution) load(ctx context.Context, p plan.Point) (runner.Measurement,
 	}()
 	x.telemetry.mark()
 	m, err := client.Run(ctx, x.job(p), x.progress(p.ID))
-	if cause := fault.Of(context.Cause(ctx), fault.Client); ctx.Err() != nil && cause.Code == "server.exited" {
+	if cause := fault.Of(context.Cause(ctx), fault.Client); cause != nil && cause.Code == "server.exited" {
 		return m, cause
 	}
 	return m, err
@@ -230,7 +231,7 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recordi
 	shape := x.shape(p)
 	sum := metrics.Summarise(rec, m.Window, shape)
 	out.Metrics, out.Client = &sum, &m.Client
-	if p.Phase == "sweep" {
+	if p.Phase == plan.PhaseSweep {
 		mlperf := metrics.MLPerf(rec, m.Issue, shape)
 		out.MLPerf = &mlperf
 	}
@@ -251,7 +252,7 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recordi
 }
 
 func (x *execution) shape(p plan.Point) metrics.Shape {
-	s := metrics.Shape{Concurrency: p.Concurrency, Prefill: p.Phase == "prefill"}
+	s := metrics.Shape{Concurrency: p.Concurrency, Prefill: p.Phase == plan.PhasePrefill}
 	if x.plan.Protocol.Serve != nil {
 		s.DecodeNodes = x.plan.Protocol.Serve.DecodeNodes
 	}
@@ -270,7 +271,7 @@ func (x *execution) queued(p plan.Point, samples []probes.Sample, out *result.Po
 			waiting++
 		}
 	}
-	if p.Phase != "decode" || out.State != result.PointValid || float64(waiting) <= queueShare*float64(seen) {
+	if p.Phase != plan.PhaseDecode || out.State != result.PointValid || float64(waiting) <= queueShare*float64(seen) {
 		return
 	}
 	out.State = result.PointQueued
@@ -309,7 +310,7 @@ func (x *execution) drift(ctx context.Context, out *result.Point) {
 // useRouter puts the point's router before the server; the one that runs already is kept when it is the same.
 func (x *execution) useRouter(ctx context.Context, r plan.Router) error {
 	key := strings.Join(append([]string{r.Kind, r.Runtime, r.Image}, r.Command...), " ")
-	if r.Kind == "" || r.Kind == "none" {
+	if r.Kind == "" || r.Kind == plan.RouterNone {
 		key = ""
 	}
 	if key == x.routerKey {
@@ -348,7 +349,7 @@ func (x *execution) routerReady(ctx context.Context) error {
 		return fmt.Errorf("encode the router's identity: %w", err)
 	}
 	x.identity.Routers = append(x.identity.Routers, raw)
-	return x.put(ctx, docIdentity, x.identity)
+	return x.put(ctx, store.Identity, x.identity)
 }
 
 func (x *execution) stopRouter(ctx context.Context) error {
