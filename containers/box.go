@@ -179,5 +179,5 @@ func (b *box) halt(ctx context.Context) error {
 }
 
 func (b *box) stuck() error {
-	return fault.New(layerOf(b.spec), "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed", "container %s does not end", b.identity.Name)
+	return fault.New(layerOf(b.spec.Role), "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed", "container %s does not end", b.identity.Name)
 }

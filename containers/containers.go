@@ -2,7 +2,6 @@ package containers
 
 import (
 	"context"
-	"io"
 	"time"
 )
 
@@ -87,6 +86,3 @@ type Pull struct {
 	Status      string
 	Done, Total int64
 }
-
-// LogTail gives the last n bytes of an instance's log.
-type LogTail func(n int) (io.Reader, error)

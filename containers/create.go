@@ -62,7 +62,7 @@ func startFault(s Spec, err error) error {
 	if s.GPUs != "" && s.GPUs != "none" {
 		hint = "check that the engine gives GPUs to containers: the NVIDIA container toolkit, or the AMD driver and its device files"
 	}
-	return fault.New(layerOf(s), "start_failed", hint, "the container of the %s did not start: %w", s.Role, err)
+	return fault.New(layerOf(s.Role), "start_failed", hint, "the container of the %s did not start: %w", s.Role, err)
 }
 
 // create makes the container. A name that a lost container of ours still has is taken from it; one of somebody else's is not.
@@ -79,7 +79,7 @@ func create(ctx context.Context, c *client.Client, s Spec, gpus gpuAccess) (stri
 		return "", fault.New(fault.Image, "not_stored", "pull it first", "image %s is not on this machine", s.Image)
 	}
 	if err != nil {
-		return "", fault.New(layerOf(s), "create_failed", "check mounts and options of the server", "the container of the %s could not be created: %w", s.Role, err)
+		return "", fault.New(layerOf(s.Role), "create_failed", "check mounts and options of the server", "the container of the %s could not be created: %w", s.Role, err)
 	}
 	return r.ID, nil
 }
@@ -90,7 +90,7 @@ func giveUpName(ctx context.Context, c *client.Client, s Spec) error {
 		return fmt.Errorf("look at container %s: %w", containerName(s), err)
 	}
 	if old.Config == nil || old.Config.Labels[labelOwner] != s.Owner {
-		return fault.New(layerOf(s), "name_taken", "remove or rename that container", "a container of somebody else is called %s", containerName(s))
+		return fault.New(layerOf(s.Role), "name_taken", "remove or rename that container", "a container of somebody else is called %s", containerName(s))
 	}
 	return removeContainer(ctx, c, old.ID)
 }

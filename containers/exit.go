@@ -11,7 +11,7 @@ import (
 
 // ExitFault says why an instance ended though nobody asked it to, as far as its log tells.
 func ExitFault(inst Instance, e Exit) *fault.Fault {
-	layer := layerOf(Spec{Role: inst.Identity().Role})
+	layer := layerOf(inst.Identity().Role)
 	if e.Reason == "" { // somebody else took the value of Exited
 		e.Reason = "has ended"
 	}

@@ -82,14 +82,14 @@ type waiter struct {
 	ask    engine.Asker
 	models []listedModel
 	wrong  time.Time // since when the server gives an answer that no loading server gives
-	tries  int       // token requests that failed though the server engine.Answered
+	tries  int       // token requests that failed though the server answered
 }
 
 func newWaiter(inst Instance, p Preset, opt ReadyOptions) *waiter {
 	if opt.transport == nil {
 		opt.transport = &http.Transport{Proxy: nil, DisableKeepAlives: true}
 	}
-	layer := layerOf(Spec{Role: inst.Identity().Role})
+	layer := layerOf(inst.Identity().Role)
 	return &waiter{inst: inst, preset: p, opt: opt, layer: layer, ask: engine.Asker{Base: inst.BaseURL(), Token: opt.Token, Transport: opt.transport}}
 }
 

@@ -29,9 +29,9 @@ func names(rs []Runtime) []string {
 	return out
 }
 
-// layerOf is where a failure of a spec is reported.
-func layerOf(s Spec) fault.Layer {
-	if s.Role == "router" {
+// layerOf is where a failure of what has this role is reported.
+func layerOf(role string) fault.Layer {
+	if role == "router" {
 		return fault.Router
 	}
 	return fault.Server

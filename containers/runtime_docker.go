@@ -114,7 +114,7 @@ func shortID(id string) string { return id[:min(12, len(id))] }
 
 // Start creates and starts a container; when that fails nothing of it is left.
 func (d docker) Start(ctx context.Context, s Spec) (Instance, error) {
-	if err := checkPort(layerOf(s), s.HostPort); err != nil {
+	if err := checkPort(layerOf(s.Role), s.HostPort); err != nil {
 		return nil, err
 	}
 	if err := writeFiles(s); err != nil {

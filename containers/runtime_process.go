@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -31,11 +33,11 @@ func (process) Prepare(_ context.Context, s Spec, _ func(Pull)) error {
 // program finds the program file of a spec.
 func program(s Spec) (string, error) {
 	if len(s.Argv) == 0 {
-		return "", fault.New(layerOf(s), "command_missing", "write its command", "the %s has no command", s.Role)
+		return "", fault.New(layerOf(s.Role), "command_missing", "write its command", "the %s has no command", s.Role)
 	}
 	file, err := exec.LookPath(s.Argv[0])
 	if err != nil {
-		return "", fault.New(layerOf(s), "program_not_found", "install it, or write the whole path in the plan's command",
+		return "", fault.New(layerOf(s.Role), "program_not_found", "install it, or write the whole path in the plan's command",
 			"the program of the %s cannot be started: %w", s.Role, err)
 	}
 	return file, nil
@@ -52,7 +54,7 @@ func (process) Start(ctx context.Context, s Spec) (Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPort(layerOf(s), s.HostPort); err != nil {
+	if err := checkPort(layerOf(s.Role), s.HostPort); err != nil {
 		return nil, err
 	}
 	sum, err := fileSHA256(file)
@@ -68,8 +70,7 @@ func (process) Start(ctx context.Context, s Spec) (Instance, error) {
 	}
 	c := &child{spec: s, mark: mark.Mark{Owner: s.Owner, Run: s.Run, Role: s.Role}, log: log, exited: make(chan Exit, 1), gone: make(chan struct{})}
 	if err := c.start(file); err != nil {
-		log.Close()
-		return nil, err
+		return nil, errors.Join(err, log.Close(), os.Remove(log.Name()))
 	}
 	c.identity = Identity{Role: s.Role, Runtime: "process", Name: fmt.Sprintf("pid %d", c.cmd.Process.Pid), Argv: s.Argv, BinarySHA256: sum}
 	go c.wait()
@@ -96,12 +97,10 @@ func (c *child) start(file string) error {
 		return fmt.Errorf("mark the %s: %w", c.spec.Role, err)
 	}
 	c.cmd = &exec.Cmd{Path: file, Args: c.spec.Argv, Stdout: c.log, Stderr: c.log, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	c.cmd.Env = append(c.cmd.Environ(), c.mark.Environ()...)
-	for k, v := range c.spec.Env {
-		c.cmd.Env = append(c.cmd.Env, k+"="+v)
-	}
+	c.cmd.Env = slices.Concat(c.cmd.Environ(), envList(c.spec.Env), c.mark.Environ()) // the last of a name counts: no plan can take the mark off
 	if err := c.cmd.Start(); err != nil {
-		return fault.New(layerOf(c.spec), "start_failed", "check that the program runs on this machine", "the %s did not start: %w", c.spec.Role, err)
+		_ = os.Remove(c.log.Name() + mark.Suffix)
+		return fault.New(layerOf(c.spec.Role), "start_failed", "check that the program runs on this machine", "the %s did not start: %w", c.spec.Role, err)
 	}
 	return nil
 }
@@ -182,7 +181,7 @@ func (c *child) Stop(ctx context.Context) (Exit, error) {
 	case <-c.gone:
 		return c.exit, nil
 	case <-stuck.C:
-		return Exit{}, fault.New(layerOf(c.spec), "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed",
+		return Exit{}, fault.New(layerOf(c.spec.Role), "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed",
 			"the %s (pid %d) does not end even when killed", c.spec.Role, c.cmd.Process.Pid)
 	}
 }
