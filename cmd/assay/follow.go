@@ -90,15 +90,7 @@ func progressText(e result.Event) string {
 	if name == "" {
 		name = e.Phase
 	}
-	s := fmt.Sprintf("%-8s %-8s %s", name, p.Stage, bar(p.Done, p.Total))
-	switch p.Unit {
-	case "s":
-		s += fmt.Sprintf(" %4.0f/%.0f s", p.Done, p.Total)
-	case "requests":
-		s += fmt.Sprintf(" %.0f/%.0f requests", p.Done, p.Total)
-	case "bytes":
-		s += fmt.Sprintf(" %.0f/%.0f MB", p.Done/1e6, p.Total/1e6)
-	}
+	s := fmt.Sprintf("%-8s %-8s %s", name, p.Stage, bar(p.Done, p.Total)) + amount(*p)
 	if p.InFlight > 0 {
 		s += fmt.Sprintf("  in flight %d  %.0f tok/s  TTFT %.0f ms", p.InFlight, p.TPS, p.TTFTMS)
 	}
@@ -109,6 +101,22 @@ func progressText(e result.Event) string {
 		s += "  " + e.Text
 	}
 	return s
+}
+
+// amount says how far a step is in its own unit; nothing when nothing was counted yet.
+func amount(p result.Progress) string {
+	done, unit := p.Done, p.Unit
+	total := p.Total
+	if unit == "bytes" {
+		done, total, unit = done/1e6, total/1e6, "MB"
+	}
+	switch {
+	case total > 0:
+		return fmt.Sprintf(" %.0f/%.0f %s", done, total, unit)
+	case done > 0:
+		return fmt.Sprintf(" %.0f %s", done, unit)
+	}
+	return ""
 }
 
 // bar draws how far a step is in twenty characters; an unknown total draws nothing.
@@ -149,11 +157,9 @@ func (f *follower) status(format string, args ...any) {
 		return
 	}
 	f.clear()
-	text := fmt.Sprintf(format, args...)
-	if len(text) > f.columns-11 {
-		text = text[:max(0, f.columns-11)]
-	}
-	fmt.Fprintf(f.stderr, "%6.1f s  %s", f.now().Sub(f.began).Seconds(), text)
+	text := []rune(fmt.Sprintf(format, args...))
+	text = text[:min(len(text), max(0, f.columns-11))]
+	fmt.Fprintf(f.stderr, "%6.1f s  %s", f.now().Sub(f.began).Seconds(), string(text))
 	f.live = true
 }
 
