@@ -149,6 +149,7 @@ func awaitEnd(t *testing.T, events <-chan result.Event, n int) (ended []string) 
 // TestDaemon executes what was queued before and after its start, in order and one at a time, goes on after a run that failed, and
 // skips what was canceled in the queue.
 func TestDaemon(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	events, err := a.Events(t.Context(), 0)

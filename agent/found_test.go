@@ -30,6 +30,7 @@ func write(t *testing.T, name, text string) string {
 
 // TestIdentityHoldsWhatWasFound: files by their hashes, the one model that a server lists, the data that was read, what was refused.
 func TestIdentityHoldsWhatWasFound(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.Token = func(name string) string { return map[string]string{"SIM_TOKEN": "secret"}[name] }
 	cfg := quickSim("its-own-name")
@@ -78,6 +79,7 @@ func TestADatasetThatDiffersIsRefused(t *testing.T) {
 
 // TestAMachineThatChangesUnderLoad: the point during which it changed is not valid, the next ones are.
 func TestAMachineThatChangesUnderLoad(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	cmdline := filepath.Join(a.Host.Root, "proc", "cmdline")
@@ -162,6 +164,7 @@ func TestWriteToLeavesNothingHalf(t *testing.T) {
 }
 
 func TestReportInput(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	r := execute(t, a, submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=1")))

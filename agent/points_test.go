@@ -160,6 +160,7 @@ func TestUseRouter(t *testing.T) {
 
 // TestARouterThatDoesNotStart: what began of the points is taken back though they failed.
 func TestARouterThatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	id := submit(t, a, sweepOf(t, atURL(url), `routers=[{points: "2", kind: nginx, runtime: process, command: [/bin/false]}]`))
@@ -177,6 +178,7 @@ func TestARouterThatDoesNotStart(t *testing.T) {
 
 // TestMatrixStates: a cell beyond the KV cache is not run, one with waiting requests is a result, and neither makes the run bad.
 func TestMatrixStates(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	engine, url := startSim(t, sim.Config{Model: "sim", StepBase: 12 * time.Millisecond, Prefill: 300 * time.Microsecond, MaxRunning: 2, ContextLen: 2048, KVTokens: 2100})
 	p, err := plan.Parse([]byte(`

@@ -28,6 +28,7 @@ func (a *Agent) mustRun(t *testing.T, id string) store.Run {
 }
 
 func TestARunFromPlanToArchive(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	engine, url := startSim(t, quickSim("sim"))
 	id := submit(t, a, sweepOf(t, atURL(url)))
@@ -101,6 +102,7 @@ func checkTaken(t *testing.T, a *Agent, id string) {
 }
 
 func TestNoArchiveWhenItIsNotWanted(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	run, err := a.Submit(t.Context(), sweepOf(t, atURL(url), "protocol.sweep.concurrency=1"), "", Origin{Source: FromCLI, NoArchive: true})
@@ -161,6 +163,7 @@ func TestAServerThatDiesBeforeItIsReady(t *testing.T) {
 // TestAServerThatDiesUnderLoad: the point fails, later ones are skipped, all that was started is stopped in reverse, and a resume
 // measures only what is missing.
 func TestAServerThatDiesUnderLoad(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	id := submit(t, a, sweepOf(t, asProcess, "server.env={ASSAY_TEST_EXIT_AT: \"11\"}", "protocol.sweep.concurrency=[1, 2, 3]"))
 	r := execute(t, a, id)
@@ -222,6 +225,7 @@ func TestUnwind(t *testing.T) {
 }
 
 func TestCancelAndResume(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	id := submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=[1, 2, 3]"))
