@@ -27,7 +27,7 @@ type Fault struct {
 	AtToken int           // tokens sent before it happens
 	Delay   time.Duration // length of a stall; Retry-After of a reject, whole seconds
 	First   int           // only the first so many requests; 0 is all
-	Every   int           // only each so-manieth request; 0 and 1 are all
+	Every   int           // only each so-many-th request; 0 and 1 are all
 }
 
 // FaultKinds lists the kinds.
@@ -35,24 +35,28 @@ func FaultKinds() []FaultKind { return []FaultKind{ErrorFrame, Cut, Truncate, Ab
 
 // ParseFault reads "kind[@token][:delay][/every][#first]": "cut@5", "stall@3:2s/10", "reject:1s#4".
 func ParseFault(s string) (Fault, error) {
-	var f Fault
+	kind, rest := cutMark(s)
+	f := Fault{Kind: FaultKind(kind)}
+	for rest != "" {
+		mark, value := rest[0], ""
+		value, rest = cutMark(rest[1:])
+		if err := f.set(mark, value); err != nil {
+			return Fault{}, fmt.Errorf("fault %q: %w", s, err)
+		}
+	}
+	if err := f.validate(); err != nil {
+		return Fault{}, fmt.Errorf("fault %q: %w", s, err)
+	}
+	return f, nil
+}
+
+// cutMark cuts s before its first mark.
+func cutMark(s string) (before, rest string) {
 	end := strings.IndexAny(s, "@:/#")
 	if end < 0 {
 		end = len(s)
 	}
-	f.Kind, s = FaultKind(s[:end]), s[end:]
-	for s != "" {
-		mark, rest := s[0], s[1:]
-		end := strings.IndexAny(rest, "@:/#")
-		if end < 0 {
-			end = len(rest)
-		}
-		if err := f.set(mark, rest[:end]); err != nil {
-			return Fault{}, fmt.Errorf("fault %q: %w", s, err)
-		}
-		s = rest[end:]
-	}
-	return f, f.validate()
+	return s[:end], s[end:]
 }
 
 func (f *Fault) set(mark byte, value string) (err error) {

@@ -14,18 +14,18 @@ type observations struct {
 
 func newObservations(model string) *observations {
 	long := []float64{0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
-	make := func(name, help string, buckets []float64) prometheus.Histogram {
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "vllm:" + name, Help: help, Buckets: buckets, ConstLabels: engineLabels(model),
 		})
 	}
 	return &observations{
-		ttft: make("time_to_first_token_seconds", "Time from arrival to the first token.",
+		ttft: histogram("time_to_first_token_seconds", "Time from arrival to the first token.",
 			[]float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}),
-		itl: make("inter_token_latency_seconds", "Time between the tokens of a request.",
+		itl: histogram("inter_token_latency_seconds", "Time between the tokens of a request.",
 			[]float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}),
-		e2e:   make("e2e_request_latency_seconds", "Time from arrival to the end of a request.", long),
-		queue: make("request_queue_time_seconds", "Time a request waited for the batch.", long),
+		e2e:   histogram("e2e_request_latency_seconds", "Time from arrival to the end of a request.", long),
+		queue: histogram("request_queue_time_seconds", "Time a request waited for the batch.", long),
 	}
 }
 
@@ -33,7 +33,7 @@ func engineLabels(model string) prometheus.Labels {
 	return prometheus.Labels{"engine": "0", "model_name": model}
 }
 
-// gauge and counter describe the figures read at scrape time.
+// figure is a gauge or a counter as it stands at scrape time.
 type figure struct {
 	name, help string
 	kind       prometheus.ValueType
