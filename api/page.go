@@ -76,9 +76,8 @@ func seeOther(c echo.Context, path string) error { return c.Redirect(http.Status
 
 // readForm bounds and parses a form.
 func readForm(c echo.Context) error {
-	r := c.Request()
-	r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, maxBody)
-	if err := r.ParseForm(); err != nil {
+	defer boundBody(c)()
+	if err := c.Request().ParseForm(); err != nil {
 		return fmt.Errorf("read form: %w", err)
 	}
 	return nil

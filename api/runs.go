@@ -184,12 +184,19 @@ func (s *Server) knownKey(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// readBody reads a bounded body; who sends it too slowly is cut off.
+// readBody reads a bounded body.
 func readBody(c echo.Context) ([]byte, error) {
-	rc := http.NewResponseController(c.Response().Writer)
+	defer boundBody(c)()
+	return io.ReadAll(c.Request().Body)
+}
+
+// boundBody bounds the body's length and the time it may take; who sends it too slowly is cut off. release takes the time limit back.
+func boundBody(c echo.Context) (release func()) {
+	r, w := c.Request(), c.Response().Writer
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(time.Minute)) // not every writer can: a recorder in a test has no deadline
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
-	return io.ReadAll(http.MaxBytesReader(c.Response().Writer, c.Request().Body, maxBody))
+	return func() { _ = rc.SetReadDeadline(time.Time{}) }
 }
 
 func (s *Server) cancelRun(c echo.Context) error {
