@@ -20,7 +20,7 @@ func ProbeCPU(_ context.Context, h host.Host, s *sut.SUT) error {
 		Model:     sut.Convert(info, func(t string) (string, error) { return cpuinfoValue(t, "model name") }),
 		NUMANodes: readNodes(h),
 		Governor:  readGovernor(h),
-		SMT:       sut.Convert(host.TextFact(h, cpuDir+"/smt/active"), func(t string) (bool, error) { return host.ParseSwitch(t) }),
+		SMT:       sut.Convert(host.TextFact(h, cpuDir+"/smt/active"), host.ParseSwitch),
 	}
 	for _, f := range []*sut.Fact[string]{&s.CPU.Vendor, &s.CPU.Model} {
 		if info.IsKnown() && !f.IsKnown() {

@@ -17,7 +17,7 @@ type Structure struct {
 	Strings []string
 }
 
-// Parse cuts a table into its structures (§6.1). What follows a broken structure is not guessed.
+// Parse cuts a table into its structures (SMBIOS specification, 6.1). What follows a broken structure is not guessed.
 func Parse(b []byte) ([]Structure, error) {
 	var list []Structure
 	for len(b) >= 4 {

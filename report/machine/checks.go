@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/probes"
 )
@@ -14,9 +15,12 @@ func SortedChecks(checks []probes.Check) []probes.Check {
 	return out
 }
 
-func checkRank(s probes.CheckState) int {
-	return slices.Index([]probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK}, s)
+// checkStates is the order in which checks are shown.
+func checkStates() []probes.CheckState {
+	return []probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK}
 }
+
+func checkRank(s probes.CheckState) int { return slices.Index(checkStates(), s) }
 
 // CheckCounts says "1 fail, 2 warn, 9 ok".
 func CheckCounts(checks []probes.Check) string {
@@ -24,15 +28,11 @@ func CheckCounts(checks []probes.Check) string {
 	for _, c := range checks {
 		counts[c.State]++
 	}
-	s := ""
-	for _, state := range []probes.CheckState{probes.CheckFail, probes.CheckWarn, probes.CheckUnknown, probes.CheckOK} {
-		if counts[state] == 0 {
-			continue
+	var parts []string
+	for _, state := range checkStates() {
+		if counts[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 		}
-		if s != "" {
-			s += ", "
-		}
-		s += fmt.Sprintf("%d %s", counts[state], state)
 	}
-	return s
+	return strings.Join(parts, ", ")
 }

@@ -101,7 +101,7 @@ func top(values []float64) float64 {
 	return hi
 }
 
-// Line adds a line and its points.
+// series adds a line and its points.
 func (p *Plot) series(f frame, x, y axis, i int, s Line, l *labels) {
 	var points []string
 	shade := fmt.Sprintf(" s%d", min(i, 7))
