@@ -31,18 +31,10 @@ type recipe struct {
 		URL     string `json:"url"`
 	} `json:"server"`
 	Workload struct {
-		Kind     string         `json:"kind"`
-		Salt     string         `json:"salt"`
-		InputLen int            `json:"input_len"`
-		Sampling map[string]any `json:"sampling"`
-		Dataset  struct {
-			Path    string `json:"path"`
-			Builtin string `json:"builtin"`
-		} `json:"dataset"`
+		Kind string `json:"kind"`
+		Salt string `json:"salt"`
 	} `json:"workload"`
-	Protocol map[string]struct {
-		Arrival string `json:"arrival"`
-	} `json:"protocol"`
+	Protocol map[string]json.RawMessage `json:"protocol"`
 }
 
 // started is what the runtime told about a server or router.
@@ -53,7 +45,6 @@ type started struct {
 	ImageID      string   `json:"image_id"`
 	Argv         []string `json:"argv"`
 	Version      string   `json:"version"`
-	Models       []string `json:"models"`
 	MaxModelLen  int64    `json:"max_model_len"`
 	KVTokens     int64    `json:"kv_tokens"`
 	BinarySHA256 string   `json:"binary_sha256"`

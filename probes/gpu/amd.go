@@ -205,13 +205,13 @@ func (a amdGPU) kfdVRAM() sut.Fact[int64] {
 
 func (a amdGPU) renderMinor() sut.Fact[int] {
 	for _, node := range a.h.Match(a.file("drm"), "renderD*") {
-		return sut.Convert(sut.Known(strings.TrimPrefix(path.Base(node), "renderD"), node), host.Atoi)
+		return sut.Convert(sut.Known(strings.TrimPrefix(path.Base(node), "renderD"), node), strconv.Atoi)
 	}
 	return sut.Convert(a.property("drm_render_minor"), func(s string) (int, error) {
 		if s == "0" {
 			return 0, sut.ErrNoValue
 		}
-		return host.Atoi(s)
+		return strconv.Atoi(s)
 	})
 }
 
@@ -287,7 +287,7 @@ func (a amdGPU) processes() sut.List[sut.GPUProcess] {
 				continue
 			}
 			pid := path.Base(proc)
-			list.Items = append(list.Items, sut.GPUProcess{PID: sut.Convert(sut.Known(pid, proc), host.Atoi), Name: host.TextFact(a.h, "/proc/"+pid+"/comm"), VRAMBytes: vram})
+			list.Items = append(list.Items, sut.GPUProcess{PID: sut.Convert(sut.Known(pid, proc), strconv.Atoi), Name: host.TextFact(a.h, "/proc/"+pid+"/comm"), VRAMBytes: vram})
 		}
 	}
 	return list

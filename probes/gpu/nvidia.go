@@ -7,6 +7,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/probes/host"
@@ -234,7 +235,7 @@ func (r smiReport) link(h host.Host, dir string, g *smiNode) sut.Link {
 
 func renderMinor(h host.Host, dir string) sut.Fact[int] {
 	for _, node := range h.Match(dir+"/drm", "renderD*") {
-		return sut.Convert(sut.Known(strings.TrimPrefix(path.Base(node), "renderD"), node), host.Atoi)
+		return sut.Convert(sut.Known(strings.TrimPrefix(path.Base(node), "renderD"), node), strconv.Atoi)
 	}
 	return sut.Unknown[int]("%s/drm lists no render node", dir)
 }
@@ -304,7 +305,7 @@ func (r smiReport) processes(g *smiNode) sut.List[sut.GPUProcess] {
 			pid = sut.Known(p.text, r.source+" processes")
 		}
 		list.Items = append(list.Items, sut.GPUProcess{
-			PID:       sut.Convert(pid, host.Atoi),
+			PID:       sut.Convert(pid, strconv.Atoi),
 			Name:      sut.Convert(p.fact(r.source, "process_name", "name"), func(s string) (string, error) { return path.Base(s), nil }),
 			VRAMBytes: sut.Convert(p.fact(r.source, "used_memory", "used_gpu_memory"), mebibytes),
 		})

@@ -119,9 +119,6 @@ func ParseSwitch(s string) (bool, error) {
 	return false, sut.ErrNoValue
 }
 
-// Atoi reads a whole number.
-func Atoi(s string) (int, error) { return strconv.Atoi(s) }
-
 // LeadingNumber reads "400 Gb/sec (4X NDR)" and "16.0 GT/s PCIe".
 func LeadingNumber(s string) (float64, error) {
 	number, _, _ := strings.Cut(s, " ")

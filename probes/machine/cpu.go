@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"strconv"
 	"strings"
 
 	"assay/probes/host"
@@ -126,7 +127,7 @@ func readNodes(h host.Host) sut.List[sut.NUMANode] {
 func readNode(h host.Host, node string, gpu map[string]string) sut.NUMANode {
 	id := strings.TrimPrefix(path.Base(node), "node")
 	n := sut.NUMANode{
-		ID:    sut.Convert(sut.Known(id, node), host.Atoi),
+		ID:    sut.Convert(sut.Known(id, node), strconv.Atoi),
 		CPUs:  host.TextFact(h, node+"/cpulist"),
 		Bytes: sut.Convert(host.TextFact(h, node+"/meminfo"), func(s string) (int64, error) { return meminfoBytes(s, "MemTotal") }),
 	}

@@ -90,8 +90,8 @@ func udevDIMM(env map[string]string, slot int) (sut.DIMM, bool) {
 		return sut.DIMM{}, false
 	}
 	return sut.DIMM{
-		SizeBytes: size, Type: key("TYPE"), SpeedMTS: sut.Convert(key("SPEED_MTS"), host.Atoi),
-		ConfiguredMTS: sut.Convert(key("CONFIGURED_SPEED_MTS"), host.Atoi), Slot: key("LOCATOR"),
+		SizeBytes: size, Type: key("TYPE"), SpeedMTS: sut.Convert(key("SPEED_MTS"), strconv.Atoi),
+		ConfiguredMTS: sut.Convert(key("CONFIGURED_SPEED_MTS"), strconv.Atoi), Slot: key("LOCATOR"),
 	}, true
 }
 

@@ -38,7 +38,7 @@ func distro(h host.Host, name string) sut.Fact[string] {
 
 func readTuning(h host.Host) sut.Tuning {
 	t := sut.Tuning{
-		NUMABalancing: sut.Convert(host.TextFact(h, "/proc/sys/kernel/numa_balancing"), func(s string) (bool, error) { n, err := host.Atoi(s); return n != 0, err }),
+		NUMABalancing: sut.Convert(host.TextFact(h, "/proc/sys/kernel/numa_balancing"), func(s string) (bool, error) { n, err := strconv.Atoi(s); return n != 0, err }),
 		THP:           sut.Convert(host.TextFact(h, "/sys/kernel/mm/transparent_hugepage/enabled"), host.Bracketed),
 		Swappiness:    host.IntFact[int](h, "/proc/sys/vm/swappiness"),
 		SwapBytes:     sut.Convert(host.TextFact(h, "/proc/meminfo"), func(s string) (int64, error) { return meminfoBytes(s, "SwapTotal") }),
