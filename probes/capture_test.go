@@ -78,7 +78,7 @@ func secretHost(t *testing.T) Host {
 		"sys/class/drm/card0/device/unique_id":          "feedfacecafe0042",
 		"sys/class/kfd/kfd/topology/nodes/1/properties": "simd_count 4\nsimd_per_cu 4\nlocation_id 3072\ndomain 0\nunique_id 18369614221190021186\nhive_id 987654321987654321\n",
 		"q.xml": `<nvidia_smi_log><attached_gpus>1</attached_gpus><gpu id="00000000:AA:00.0"><serial>1650000000099</serial><uuid>GPU-0a1b2c3d-1111-4222-8333-4444555566aa</uuid>` +
-			`<processes><process_info><pid>1</pid><process_name>/home/alice/run.py</process_name></process_info></processes></gpu></nvidia_smi_log>`,
+			`<processes><process_info><pid>1</pid><process_name>/home/alice/run.py --api-key=k3yvalue</process_name></process_info></processes></gpu></nvidia_smi_log>`,
 		"commands.json": `[{"argv":["nvidia-smi","-q","-x"],"stdout":"q.xml"}]`,
 		"uname.json":    `{"nodename":"gpu-node-17.example.org","release":"6.8.0"}`,
 	}
@@ -95,7 +95,7 @@ func TestCaptureIsAnonymous(t *testing.T) {
 	text := strings.ToLower(string(unpacked(t, b)))
 	for _, secret := range []string{
 		"0a1b2c3d", "hunter2", "s3cr3tvalue", "192.168.7.9", "deadbeef", "gpu-node-17", "fe80::", "dimmserial", "asset77", "boardserial", "001122aabbcc", "00:11:22",
-		"svctag9", "filer", "bob", "feedfacecafe0042", "18369614221190021186", "987654321987654321", "1650000000099", "alice",
+		"svctag9", "filer", "bob", "feedfacecafe0042", "18369614221190021186", "987654321987654321", "1650000000099", "alice", "k3yvalue",
 	} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the capture holds %q", secret)
@@ -110,7 +110,7 @@ func TestCaptureIsAnonymous(t *testing.T) {
 	if diff := cmp.Diff(string(document(t, want)), string(document(t, got))); diff != "" {
 		t.Errorf("(-host +capture)\n%s", diff)
 	}
-	if doc := string(document(t, got)); regexp.MustCompile(`(?i)alice|001122aabbcc|hunter2`).MatchString(doc) {
+	if doc := string(document(t, got)); regexp.MustCompile(`(?i)alice|001122aabbcc|hunter2|k3yvalue`).MatchString(doc) {
 		t.Error("the SUT names a person, an address or a secret")
 	}
 }

@@ -306,7 +306,7 @@ func (r smiReport) processes(g *smiNode) sut.List[sut.GPUProcess] {
 		}
 		list.Items = append(list.Items, sut.GPUProcess{
 			PID:       sut.Convert(pid, strconv.Atoi),
-			Name:      sut.Convert(p.fact(r.source, "process_name", "name"), func(s string) (string, error) { return path.Base(s), nil }),
+			Name:      sut.Convert(p.fact(r.source, "process_name", "name"), func(s string) (string, error) { return host.ProgramName(s), nil }),
 			VRAMBytes: sut.Convert(p.fact(r.source, "used_memory", "used_gpu_memory"), mebibytes),
 		})
 	}

@@ -208,15 +208,25 @@ func (c cleaner) output(b []byte) []byte {
 	b = tags.ReplaceAllFunc(b, cleanTag)
 	lines := regexp.MustCompile(`(?m)^(\s*(?:Serial Number|GPU PDI|Chassis Serial Number|GPU Fabric GUID|ClusterUUID|Host ID)\s*:).*$`)
 	b = lines.ReplaceAll(b, []byte("$1 cut"))
-	b = regexp.MustCompile(`(?m)^(\s+Name\s+: )\S*/`).ReplaceAll(b, []byte("$1")) // of a program, as in the SUT
+	program := regexp.MustCompile(`(?m)^([ \t]+Name[ \t]+: )(\S.*)$`)
+	b = program.ReplaceAllFunc(b, func(line []byte) []byte {
+		label, command, _ := strings.Cut(string(line), ": ")
+		return []byte(label + ": " + ProgramName(command))
+	})
 	return []byte(anonymousFile(string(b)))
 }
 
-// cleanTag cuts an element's text; of a program's path its last part stays, as in the SUT.
+// ProgramName is the program of a command line, without its path and its arguments: those may hold a user's name or a key.
+func ProgramName(command string) string {
+	program, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return path.Base(program)
+}
+
+// cleanTag cuts an element's text; of a command line the program's name stays, as in the SUT.
 func cleanTag(b []byte) []byte {
 	tag, text, _ := strings.Cut(strings.TrimSuffix(string(b), "<"), ">")
 	if tag == "<process_name" {
-		return []byte(tag + ">" + path.Base(text) + "<")
+		return []byte(tag + ">" + ProgramName(text) + "<")
 	}
 	return []byte(tag + ">cut<")
 }

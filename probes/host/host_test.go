@@ -214,6 +214,21 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestProgramNames: of a program that holds a GPU only its name is kept, in the text form of nvidia-smi's report too.
+func TestProgramNames(t *testing.T) {
+	for command, want := range map[string]string{
+		"/usr/bin/python": "python", "./gpu_burn": "gpu_burn", "VLLM::EngineCore": "VLLM::EngineCore", "/home/al/serve.py --key k /x/y": "serve.py",
+	} {
+		if got := ProgramName(command); got != want {
+			t.Errorf("%q gives %q", command, got)
+		}
+		line := "            Name                          : "
+		if got := string(cleaner{}.output([]byte(line + command + "\n    Other : a b\n"))); got != line+want+"\n    Other : a b\n" {
+			t.Errorf("%q becomes %q", command, got)
+		}
+	}
+}
+
 func TestNaturalOrder(t *testing.T) {
 	names := []string{"cpu10", "cpu2", "card1", "cpu02a", "cpu", "nvme0n1p10", "nvme0n1p9"}
 	slices.SortFunc(names, func(a, b string) int {
