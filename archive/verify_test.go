@@ -70,6 +70,12 @@ func TestTamperedWithoutTheKey(t *testing.T) {
 		{"an extra file", func(_ *testing.T, all []entry) []entry {
 			return append(all, entry{tar.Header{Typeflag: tar.TypeReg, Name: runID + "/extra", Mode: 0o644}, []byte("x")})
 		}, []string{"file " + runID + "/extra: is not in the manifest"}},
+		{"many extra files", func(_ *testing.T, all []entry) []entry {
+			for range 1000 {
+				all = append(all, entry{tar.Header{Typeflag: tar.TypeReg, Name: runID + "/extra", Mode: 0o644}, nil})
+			}
+			return all
+		}, []string{"more of its files are not in the manifest"}},
 		{"a file twice", func(_ *testing.T, all []entry) []entry { return append(all, all[len(all)-1]) }, []string{"c4.rec: is not in the manifest, or comes twice"}},
 		{"a file outside", func(_ *testing.T, all []entry) []entry {
 			return append(all, entry{tar.Header{Typeflag: tar.TypeReg, Name: "../../etc/passwd", Mode: 0o644}, []byte("x")})
