@@ -44,14 +44,14 @@ func (v *validator) dataset(w Workload) {
 }
 
 func (v *validator) protocol(p Plan) {
-	var names []string
-	for name, there := range map[string]bool{"sweep": p.Protocol.Sweep != nil, "serve": p.Protocol.Serve != nil, "matrix": p.Protocol.Matrix != nil} {
+	count := 0
+	for _, there := range []bool{p.Protocol.Sweep != nil, p.Protocol.Serve != nil, p.Protocol.Matrix != nil} {
 		if there {
-			names = append(names, name)
+			count++
 		}
 	}
-	if len(names) > 1 {
-		v.fail("protocol", "value", "keep one and make a plan of each other", "protocol holds %d protocols; a plan has exactly one of sweep, serve, matrix", len(names))
+	if count > 1 {
+		v.fail("protocol", "value", "keep one and make a plan of each other", "protocol holds %d protocols; a plan has exactly one of sweep, serve, matrix", count)
 		return
 	}
 	switch {
