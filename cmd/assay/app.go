@@ -36,7 +36,8 @@ type app struct {
 	terminal       bool // stderr is a terminal that can rewrite a line
 	columns        int  // of that terminal
 
-	data string // --data
+	data  string // --data
+	began bool   // the command line was understood
 }
 
 // errExit carries an exit code through cobra for an outcome that was already told.
@@ -80,6 +81,8 @@ stores everything and reports it.`,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRun: func(*cobra.Command, []string) { a.began = true },
 	}
 	root.PersistentFlags().StringVar(&a.data, "data", a.defaultData(), "directory of the database and the files of runs (env ASSAY_DATA)")
 	root.SetOut(a.stdout)
@@ -115,7 +118,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return told.code
 	}
 	a.complain(err)
-	return exitOf(err)
+	return a.exitOf(err)
 }
 
 // complain shows an error as what failed and what to do.
@@ -141,15 +144,17 @@ func usage(format string, args ...any) error {
 	return fault.New(fault.Plan, "usage", "", format, args...)
 }
 
-// exitOf maps an error to the contract's exit code by its layer. A plain error without a layer comes from cobra: a usage error.
-func exitOf(err error) int {
+// exitOf maps an error to the contract's exit code by its layer. An error without one is cobra's, about the command line, until the
+// command begins; after that it is the machine's.
+func (a *app) exitOf(err error) int {
 	if errors.Is(err, context.Canceled) {
 		return exitInterrupted
 	}
-	if !isFault(err) {
-		return exitUsage
+	without := fault.Plan
+	if a.began {
+		without = fault.Store
 	}
-	return exitOfLayer(fault.Of(err, fault.Plan).Layer)
+	return exitOfLayer(fault.Of(err, without).Layer)
 }
 
 func exitOfLayer(l fault.Layer) int {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -50,9 +49,4 @@ func (a *app) archive(ctx context.Context, ref, out string) (err error) {
 	}
 	_, err = fmt.Fprintln(a.stdout, out)
 	return err
-}
-
-// quiet is a logger for sessions whose warnings are for people.
-func (a *app) quiet() *slog.Logger {
-	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -166,6 +167,34 @@ func TestUsage(t *testing.T) {
 		if !strings.HasPrefix(r.stderr, "assay: ") {
 			t.Errorf("assay %v said: %s", args, r.stderr)
 		}
+	}
+}
+
+// TestExitOfPlainErrors: an error that names no layer is about the command line until the command begins, and the machine's then.
+func TestExitOfPlainErrors(t *testing.T) {
+	plain := errors.New("unplugged")
+	if code := (&app{}).exitOf(plain); code != exitUsage {
+		t.Errorf("before the command began: exit %d, want %d", code, exitUsage)
+	}
+	if code := (&app{began: true}).exitOf(plain); code != exitInfra {
+		t.Errorf("in the command: exit %d, want %d", code, exitInfra)
+	}
+}
+
+// TestSocketSparesFiles: a slip in --socket removes nothing.
+func TestSocketSparesFiles(t *testing.T) {
+	p := newProgram(t)
+	file := writePlan(t, simPlan(""))
+	p.must(exitInfra, "serve", "--listen", "127.0.0.1:0", "--socket", file)
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPrintable: what an archive's author wrote does not reach the terminal as a command.
+func TestPrintable(t *testing.T) {
+	if got, want := printable("a\x1b[2J×\n"), "a\ufffd[2J×\ufffd"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

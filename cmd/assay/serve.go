@@ -126,7 +126,11 @@ func (a *app) listen(ctx context.Context, o serveOptions, ag *agent.Agent, srv *
 }
 
 // listenUnix listens on a socket that only its owner may use. One that a killed daemon left is replaced: the lock says it is dead.
+// Anything else of that name is left alone.
 func listenUnix(name string) (net.Listener, error) {
+	if info, err := os.Lstat(name); err == nil && info.Mode().Type() != fs.ModeSocket {
+		return nil, fault.New(fault.Store, "socket", "choose another path with --socket", "%s is there already and is no socket", name)
+	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.Store, "socket", "choose another path with --socket", "replace the old socket: %w", err)
 	}

@@ -57,6 +57,11 @@ func (a *app) fill(ctx context.Context, lock *agent.Lock, log *slog.Logger) (*se
 	return &session{lock: lock, store: st, agent: ag}, nil
 }
 
+// quiet is a logger for sessions whose warnings are for people.
+func (a *app) quiet() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
 // close closes the store and then gives the lock back.
 func (s *session) close() error { return errors.Join(s.store.Close(), s.lock.Release()) }
 

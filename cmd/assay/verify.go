@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +26,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				err = json.NewEncoder(a.stdout).Encode(r)
 			} else {
 				for _, l := range r.Lines {
-					fmt.Fprintf(a.stdout, "%-8s %-24s %s\n", l.State, l.What, l.Text)
+					fmt.Fprintf(a.stdout, "%-8s %-24s %s\n", l.State, printable(l.What), printable(l.Text))
 				}
 			}
 			if err == nil && !r.OK {
@@ -35,4 +37,14 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
 	return c
+}
+
+// printable takes out of a text what would command a terminal: names in an archive are somebody else's.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
