@@ -85,7 +85,7 @@ func markdownMachine(w io.Writer, v view) {
 	for _, p := range v.identity() {
 		fmt.Fprintf(w, "| %s | %s |\n", quoted(p.Name), quoted(strings.TrimSpace(p.Value+" "+parenthesised(p.Note))))
 	}
-	fmt.Fprintf(w, "\nCheck it: `assay archive %s && assay verify %s.assay`\n", v.res.Run.ID, v.res.Run.ID)
+	fmt.Fprintf(w, "\nCheck it: `assay archive %s && assay verify %s`\n", v.res.Run.ID, v.archive())
 }
 
 // quoted keeps a text from being read as Markdown or HTML.

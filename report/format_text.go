@@ -79,7 +79,7 @@ func writeChapters(w io.Writer, in Input, v view) {
 		fmt.Fprint(w, "\nSYSTEM UNDER TEST\n")
 		machine.WriteText(w, *v.sut)
 	}
-	fmt.Fprintf(w, "\nCHECK IT\n  assay archive %s && assay verify %s.assay\n", in.Result.Run.ID, in.Result.Run.ID)
+	fmt.Fprintf(w, "\nCHECK IT\n  assay archive %s && assay verify %s\n", in.Result.Run.ID, v.archive())
 }
 
 func parenthesised(s string) string {

@@ -80,7 +80,7 @@ func newPage(in Input) page {
 		Run: v.res.Run, Error: v.res.Run.Error, Notes: v.res.Identity.Notes, Reasons: v.findings(), Headline: v.kpis(), HasPoints: len(v.res.Points) > 0,
 		Tested: v.tested(), Drift: v.res.SUT.Drift, Checks: machine.SortedChecks(v.res.Checks), CheckCounts: machine.CheckCounts(v.res.Checks),
 		Identity: v.identity(), Timeline: v.timeline(), Definitions: metrics.Table(), Artifacts: v.res.Artifacts,
-		Plan: indent(v.res.Plan), Archive: v.res.Run.ID + ".assay",
+		Plan: indent(v.res.Plan), Archive: v.archive(),
 	}
 	p.Verdict, p.Class = v.verdict()
 	p.points(v)

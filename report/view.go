@@ -230,6 +230,9 @@ func (v view) pointCounts() string {
 // stateText writes a state for people: "not_valid" → "not valid".
 func stateText(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
+// archive is the file that `assay archive` writes of this run.
+func (v view) archive() string { return v.res.Run.ID + ".tar.zst" }
+
 // statement is the result in one sentence that can be quoted.
 func (v view) statement() string {
 	p, ok := v.bestOf()
