@@ -40,7 +40,7 @@ type Server struct {
 	Image    string            `json:"image,omitempty"`                                                              // docker only: name@sha256:<64 hex>
 	Command  []string          `json:"command,omitempty"`                                                            // the program of runtime process; the override of the image's entry point in docker
 	Args     []string          `json:"args,omitempty"`                                                               // arguments; the preset adds host, port, model, served name and metrics where args does not say it
-	Env      map[string]string `json:"env,omitempty"`                                                                // environment variables of the server
+	Env      map[string]string `json:"env,omitempty"`                                                                // environment variables of the server; like args they stand in every result, so no secrets: a process also inherits those of assay
 	GPUs     string            `json:"gpus,omitempty"`                                                               // docker only: all, none or indices such as "0,1"; by default all for vllm and sglang, else none
 	Mounts   []Mount           `json:"mounts,omitempty"`                                                             // docker only: more folders of the host in the container
 	ShmSize  string            `json:"shm_size,omitempty"`                                                           // docker only: shared memory such as 16g; 16g by default for vllm and sglang
