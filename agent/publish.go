@@ -39,12 +39,7 @@ func (a *Agent) publish(ctx context.Context, id string) error {
 	if a.Key == nil || from.NoArchive {
 		return nil
 	}
-	return a.Pack(ctx, id, filepath.Join(dir, result.ArchiveName))
-}
-
-// Pack writes the signed archive of an ended run to a file.
-func (a *Agent) Pack(ctx context.Context, id, name string) error {
-	return writeTo(name, func(w io.Writer) error { return archive.Pack(ctx, a.Store.RunDir(id), a.Key, w) })
+	return writeTo(filepath.Join(dir, result.ArchiveName), func(w io.Writer) error { return archive.Pack(ctx, dir, a.Key, w) })
 }
 
 // writeTo writes a file under a temporary name and renames it, so that a half file is never taken for a whole one.
