@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -237,13 +238,21 @@ func (l *load) check() {
 	}
 }
 
+// found is what the pacer left: the window, why issue stopped, and its notes.
+func (l *load) found() Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes)}
+}
+
 // sum makes the result of an ended load.
 func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
-	waiting := p.waited(l.window)
+	res := l.found() // a timer of the pacer may still be at work
+	res.Waiting = p.waited(res.Window)
 	t := l.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	res := Result{Window: l.window, Health: t.health, Stopped: l.reason, Waiting: waiting, Notes: l.notes}
+	res.Health = t.health
 	res.Issue = Span{StartUS: max(t.first, 0), EndUS: max(t.last, t.first, 0) + 1}
 	if c := l.cfg.Closed; c != nil && c.ToEnd {
 		res.Window.EndUS = max(res.Window.EndUS, res.Issue.EndUS)
