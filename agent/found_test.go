@@ -45,7 +45,7 @@ func TestIdentityHoldsWhatWasFound(t *testing.T) {
 	r := execute(t, a, submit(t, a, sweepOf(t, atURL(url), `model={name: "*", path: `+model+`}`, "server.token_env=SIM_TOKEN",
 		`workload={kind: jsonl, dataset: {path: `+data+`, sha256: `+sum+`}, sampling: {max_tokens: 16, ignore_eos: true}}`)))
 	if r.Run.State != result.Done {
-		t.Fatalf("%s: %v %v", r.Run.State, r.Run.Error, states(r))
+		t.Fatalf("%s: %v %v", r.Run.State, r.Run.Error, r.Points)
 	}
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	want := result.Identity{
@@ -87,10 +87,9 @@ func TestAMachineThatChangesUnderLoad(t *testing.T) {
 	id := submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=[1, 2, 3]"))
 	onEvent(t, a, begins("measure", "c2"), func() { write(t, cmdline, "quiet mitigations=off\n") })
 	r := execute(t, a, id)
-	if diff := cmp.Diff([]string{"c1 valid", "c2 not_valid", "c3 valid"}, states(r)); diff != "" {
-		t.Fatal(diff)
-	}
-	if r.Run.State != result.Done || r.Run.Verdict != result.NotValid || r.Run.Reasons[0].Code != "drift.os" {
+	checkStates(t, r, "c1 valid", "c2 not_valid", "c3 valid")
+	drifted := slices.ContainsFunc(r.Run.Reasons, func(r result.Reason) bool { return r.Code == "drift.os" })
+	if r.Run.State != result.Done || r.Run.Verdict != result.NotValid || !drifted {
 		t.Errorf("%s, %s: %v", r.Run.State, r.Run.Verdict, r.Run.Reasons)
 	}
 	if len(r.SUT.Drift) != 1 || r.SUT.Drift[0].Code != "os" {
