@@ -64,7 +64,12 @@ func (a *Agent) enter(ctx context.Context, run store.Run, from Origin) error {
 	if err := a.Store.CreateRun(ctx, run); err != nil {
 		return err
 	}
-	return a.Store.PutDocument(ctx, run.ID, docOrigin, b)
+	err = a.Store.PutDocument(ctx, run.ID, docOrigin, b)
+	if err == nil {
+		return nil
+	}
+	safe := context.WithoutCancel(ctx) // a run without its origin must not be executed
+	return errors.Join(err, a.Store.MoveRun(safe, run.ID, result.Canceled, store.RunChange{AtUS: a.nowUS()}), a.Store.DeleteRun(safe, run.ID))
 }
 
 // rouse tells the daemon's loop that something is queued.
@@ -190,7 +195,7 @@ func (a *Agent) attempt(ctx context.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.load(ctx, id, docOrigin, &x.origin); err != nil {
+	if err := a.readDocument(ctx, id, docOrigin, &x.origin); err != nil {
 		return err
 	}
 	if x.plan, err = x.origin.resolve(p); err != nil {

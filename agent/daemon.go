@@ -38,6 +38,9 @@ func (a *Agent) Run(ctx context.Context) error {
 
 func (a *Agent) drainQueue(ctx context.Context) error {
 	for ctx.Err() == nil {
+		if err := a.repair(ctx); err != nil {
+			return err
+		}
 		run, ok, err := a.nextQueued(ctx)
 		if err != nil || !ok {
 			return err
@@ -74,19 +77,33 @@ func (a *Agent) Recover(ctx context.Context) error {
 	if err != nil {
 		return fault.New(fault.Server, "reap_failed", "stop them by hand and start again", "could not remove what an earlier program left: %w", err)
 	}
+	if err := a.repair(ctx); err != nil {
+		return err
+	}
+	_, err = a.Store.Sweep(ctx)
+	return err
+}
+
+// repair marks runs interrupted that the store holds as running though nobody executes them: the program was killed, or the disk was
+// full when they ended.
+func (a *Agent) repair(ctx context.Context) error {
 	running, err := a.Store.Running(ctx)
 	if err != nil {
 		return err
 	}
 	for _, run := range running {
 		f := fault.New(fault.Client, "interrupted", "go on with `assay run --resume "+run.ID+"`", "the program ended in the middle of the run")
-		if _, err := a.seal(ctx, run.ID, result.Interrupted, f); err != nil {
+		r, err := a.seal(ctx, run.ID, result.Interrupted, f)
+		if err != nil {
 			return fmt.Errorf("mark run %s interrupted: %w", run.ID, err)
 		}
 		a.Log.Warn("run was interrupted by the end of the program", "run", run.ID)
+		a.ended(run.ID, result.Interrupted, r.Run.Verdict, f)
+		if err := a.publish(ctx, run.ID); err != nil {
+			a.Log.Warn("no report of the interrupted run", "run", run.ID, "error", err)
+		}
 	}
-	_, err = a.Store.Sweep(ctx)
-	return err
+	return nil
 }
 
 // retain deletes the oldest ended runs beyond KeepRuns.

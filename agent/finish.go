@@ -121,10 +121,10 @@ func (c Config) document(ctx context.Context, run store.Run, points []result.Poi
 		Points: points, Artifacts: artifacts,
 	}
 	err = errors.Join(
-		c.load(ctx, run.ID, store.Checks, &r.Checks),
-		c.load(ctx, run.ID, store.Identity, &r.Identity),
-		c.load(ctx, run.ID, store.SUTBefore, &r.SUT.Before),
-		c.load(ctx, run.ID, store.SUTAfter, &r.SUT.After))
+		c.readDocument(ctx, run.ID, store.Checks, &r.Checks),
+		c.readDocument(ctx, run.ID, store.Identity, &r.Identity),
+		c.readDocument(ctx, run.ID, store.SUTBefore, &r.SUT.Before),
+		c.readDocument(ctx, run.ID, store.SUTAfter, &r.SUT.After))
 	if err != nil {
 		return r, err
 	}
@@ -132,8 +132,8 @@ func (c Config) document(ctx context.Context, run store.Run, points []result.Poi
 	return r, nil
 }
 
-// load reads a document of a run; one that was never written leaves v as it is.
-func (c Config) load(ctx context.Context, id, kind string, v any) error {
+// readDocument reads a document of a run; one that was never written leaves v as it is.
+func (c Config) readDocument(ctx context.Context, id, kind string, v any) error {
 	b, err := c.Store.Document(ctx, id, kind)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

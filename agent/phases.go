@@ -28,6 +28,9 @@ const hashLimit = 8 << 30
 // preflight looks at the machine and at everything the plan names, and refuses what cannot give a result, before anything is started.
 func (x *execution) preflight(ctx context.Context) error {
 	x.sut = probes.Read(ctx, x.Host, x.Program)
+	if err := x.sameMachine(ctx); err != nil {
+		return err
+	}
 	checks := probes.Evaluate(x.sut, x.wanted)
 	if err := errors.Join(x.put(ctx, store.SUTBefore, x.sut), x.put(ctx, store.Checks, checks)); err != nil {
 		return err
@@ -42,6 +45,27 @@ func (x *execution) preflight(ctx context.Context) error {
 		return err
 	}
 	return x.identify(ctx)
+}
+
+// sameMachine refuses to go on with a run whose measured points were measured on another machine, or on this one before it changed.
+func (x *execution) sameMachine(ctx context.Context) error {
+	measured, err := x.measured(ctx)
+	if err != nil || len(measured) == 0 {
+		return err
+	}
+	var before *probes.SUT
+	if err := x.readDocument(ctx, x.run.ID, store.SUTBefore, &before); err != nil || before == nil {
+		return err
+	}
+	var changed []string
+	for _, c := range probes.Drift(*before, x.sut) {
+		changed = append(changed, c.Text+" ("+c.Evidence+")")
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return fault.New(fault.Preflight, "machine_changed", "run the plan anew: a run is measured on one machine",
+		"the machine changed since the points of this run were measured: %s", strings.Join(changed, "; "))
 }
 
 // refuse turns failed checks into one error that names each.
@@ -108,7 +132,12 @@ func (x *execution) checkSecrets() error {
 // identify writes down what the plan pins, before any of it is used.
 func (x *execution) identify(ctx context.Context) error {
 	p := x.plan
+	var earlier result.Identity // of the part of the run that was measured before it was resumed
+	if err := x.readDocument(ctx, x.run.ID, store.Identity, &earlier); err != nil {
+		return err
+	}
 	x.identity = result.Identity{
+		Notes: earlier.Notes, Routers: earlier.Routers,
 		Model:   result.ModelIdentity{Name: p.Model.Name, Served: p.Model.Served, Revision: p.Model.Revision, Path: p.Model.Path},
 		Dataset: result.DatasetIdentity{Kind: p.Workload.Kind, Path: p.Workload.Dataset.Path, SHA256: p.Workload.Dataset.SHA256, Seed: fmt.Sprint(p.Workload.Seed)},
 		Client:  result.ClientIdentity{Kind: p.Client.Kind, Version: x.Program.Version},

@@ -228,7 +228,7 @@ func (x *execution) progress(point string) func(runner.Progress) {
 
 // judge summarises the recording as it stands on disk, so that everyone who reads it gets the same numbers.
 func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recording, out *result.Point) {
-	shape := x.shape(p)
+	shape := runner.ShapeOf(x.plan, p)
 	sum := metrics.Summarise(rec, m.Window, shape)
 	out.Metrics, out.Client = &sum, &m.Client
 	if p.Phase == plan.PhaseSweep {
@@ -249,14 +249,6 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recordi
 	}
 	x.queued(p, samples, out)
 	x.learn(m)
-}
-
-func (x *execution) shape(p plan.Point) metrics.Shape {
-	s := metrics.Shape{Concurrency: p.Concurrency, Prefill: p.Phase == plan.PhasePrefill}
-	if x.plan.Protocol.Serve != nil {
-		s.DecodeNodes = x.plan.Protocol.Serve.DecodeNodes
-	}
-	return s
 }
 
 // queued marks a valid decode cell in which the engine reported waiting requests for more than queueShare of the window.

@@ -33,7 +33,7 @@ func (a *Agent) publish(ctx context.Context, id string) error {
 	dir := a.Store.RunDir(id)
 	err = writeTo(filepath.Join(dir, result.ReportName), func(w io.Writer) error { return html.Write(w, in) })
 	var from Origin
-	if err := errors.Join(err, a.load(ctx, id, docOrigin, &from)); err != nil {
+	if err := errors.Join(err, a.readDocument(ctx, id, docOrigin, &from)); err != nil {
 		return err
 	}
 	if a.Key == nil || from.NoArchive {

@@ -11,6 +11,7 @@ import (
 
 	"assay/plan"
 	"assay/result"
+	"assay/runner"
 	"assay/runner/metrics"
 	"assay/runner/record"
 )
@@ -120,7 +121,7 @@ func (n *run) compareHeader(p *point, told result.Point, rec record.Recording) {
 	}
 }
 
-// shape is the plan's, not the result's: a per-user figure cannot be made from a concurrency that was not asked for.
+// shape is the plan's, not the result's.
 func (n *run) shape(id string) (metrics.Shape, bool) {
 	if n.planErr != nil {
 		return metrics.Shape{}, false
@@ -129,11 +130,7 @@ func (n *run) shape(id string) (metrics.Shape, bool) {
 		if p.ID != id {
 			continue
 		}
-		s := metrics.Shape{Concurrency: p.Concurrency, Prefill: p.Phase == plan.PhasePrefill}
-		if n.plan.Protocol.Serve != nil {
-			s.DecodeNodes = n.plan.Protocol.Serve.DecodeNodes
-		}
-		return s, true
+		return runner.ShapeOf(n.plan, p), true
 	}
 	return metrics.Shape{}, false
 }

@@ -57,9 +57,10 @@ func Utilize(run []*Summary) {
 		}
 	}
 	for _, s := range run {
-		if s == nil {
+		if s == nil || s.SystemTPS == nil || top == 0 {
 			continue
 		}
-		s.Utilization = ratio(s.SystemTPS, top/100)
+		share := 100 * *s.SystemTPS / top
+		s.Utilization = &share
 	}
 }
