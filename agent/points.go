@@ -230,7 +230,7 @@ func (x *execution) progress(point string) func(runner.Progress) {
 func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recording, out *result.Point) {
 	shape := runner.ShapeOf(x.plan, p)
 	sum := metrics.Summarise(rec, m.Window, shape)
-	out.Metrics, out.Client = &sum, &m.Client
+	out.Metrics, out.Client, out.Notes = &sum, &m.Client, m.Notes
 	if p.Phase == plan.PhaseSweep {
 		mlperf := metrics.MLPerf(rec, m.Issue, shape)
 		out.MLPerf = &mlperf
@@ -278,9 +278,6 @@ func (x *execution) learn(m runner.Measurement) {
 			x.omitBody = append(x.omitBody, field)
 		}
 		x.note("the server refused the optional field " + field + "; it was left out")
-	}
-	for _, n := range m.Notes {
-		x.note(n)
 	}
 	if m.Dataset != "" {
 		x.identity.Dataset.SHA256 = m.Dataset

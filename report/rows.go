@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -357,6 +358,7 @@ func (v view) clientRows() []row {
 		m("Retries", func(c metrics.Client) string { return figure.Whole(float64(c.Retries)) }),
 		m("Clock steps", func(c metrics.Client) string { return figure.Whole(float64(c.ClockSteps)) }),
 		m("Garbage collector pauses, µs", func(c metrics.Client) string { return figure.Measure(c.GCPauseUS) }),
+		{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }},
 	}
 }
 

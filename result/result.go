@@ -148,6 +148,7 @@ type Point struct {
 	Engine      *EngineCount         `json:"engine,omitempty"` // nil when the engine shows no counters
 	Telemetry   map[string]Telemetry `json:"telemetry,omitempty"`
 	Recording   *Recording           `json:"recording,omitempty"`
+	Notes       []string             `json:"notes,omitempty"` // what the client noticed and a reader should know
 }
 
 // EngineCount holds the engine's own counter against the client's count, over all requests of a point, warm-up too.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -40,12 +40,9 @@ func (a *app) archive(ctx context.Context, ref, out string) (err error) {
 	if out == "" {
 		out = run.ID + ".tar.zst"
 	}
-	f, err := os.Create(out)
+	err = writeFile(fault.Archive, out, func(w io.Writer) error { return archive.Pack(ctx, st.RunDir(run.ID), key, w) })
 	if err != nil {
-		return fault.New(fault.Archive, "not_writable", "choose another file with --out", "write the archive: %w", err)
-	}
-	if err := errors.Join(archive.Pack(ctx, st.RunDir(run.ID), key, f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(out))
+		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, out)
 	return err

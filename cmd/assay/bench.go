@@ -266,8 +266,5 @@ func (b *benchOptions) save(p plan.Plan) error {
 	if b.savePlan == "" {
 		return nil
 	}
-	if err := os.WriteFile(b.savePlan, p.YAML(), 0o644); err != nil {
-		return fault.New(fault.Plan, "not_writable", "choose another file", "save the plan: %w", err)
-	}
-	return nil
+	return writeFile(fault.Plan, b.savePlan, bytesTo(p.YAML()))
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,10 +60,7 @@ func (a *app) probe(ctx context.Context, o probeOptions) (err error) {
 		_, err := a.stdout.Write(b.Bytes())
 		return err
 	}
-	if err := os.WriteFile(o.out, b.Bytes(), 0o644); err != nil {
-		return fault.New(fault.Preflight, "not_writable", "choose another file", "write the SUT: %w", err)
-	}
-	return nil
+	return writeFile(fault.Preflight, o.out, bytesTo(b.Bytes()))
 }
 
 // openHost gives this machine, or a capture when from names one.
@@ -97,12 +93,8 @@ func writeSUT(w io.Writer, sut probes.SUT, o probeOptions) error {
 func (a *app) capture(ctx context.Context, host probes.Host, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, captureLimit)
 	defer cancel()
-	f, err := os.Create(name)
-	if err != nil {
-		return fault.New(fault.Preflight, "not_writable", "choose another file", "write the capture: %w", err)
-	}
-	if err := errors.Join(probes.Capture(ctx, host, f), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("capture this machine: %w", err), os.Remove(name))
+	if err := writeFile(fault.Preflight, name, func(w io.Writer) error { return probes.Capture(ctx, host, w) }); err != nil {
+		return err
 	}
 	fmt.Fprintf(a.stderr, "wrote %s; names, serials and addresses in it are replaced\n", name)
 	return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,8 +58,5 @@ func (a *app) report(ctx context.Context, ref, format, out string) (err error) {
 	if err := f.Write(&b, in); err != nil {
 		return err
 	}
-	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
-		return fault.New(fault.Store, "not_writable", "choose another file", "write the report: %w", err)
-	}
-	return nil
+	return writeFile(fault.Store, out, bytesTo(b.Bytes()))
 }

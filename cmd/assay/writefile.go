@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"assay/fault"
+)
+
+// writeFile writes what the user asked for to a file. A regular file appears whole or not at all, and an older one stays until then; a
+// device or a pipe is written as it is.
+func writeFile(layer fault.Layer, name string, write func(io.Writer) error) error {
+	err := writeWhole(name, write)
+	var known *fs.PathError
+	if errors.As(err, &known) && !isFault(err) {
+		return fault.New(layer, "not_writable", "choose another file, or free some space", "write %s: %w", name, err)
+	}
+	return err
+}
+
+func writeWhole(name string, write func(io.Writer) error) (err error) {
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	out := bufio.NewWriter(f)
+	err = write(out)
+	if err := errors.Join(err, out.Flush(), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// bytesTo writes bytes that are already there.
+func bytesTo(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+}
