@@ -44,7 +44,7 @@ func ttftQuantity() quantity {
 		if p.Metrics == nil {
 			return nil
 		}
-		return p90(p.Metrics.TTFTMS)
+		return statOf(p.Metrics.TTFTMS, p90())
 	}}
 }
 

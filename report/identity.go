@@ -114,7 +114,7 @@ func (v view) tested() []machine.Line {
 		{Label: "Framework", Value: v.engine(), Source: "the server's version endpoint"},
 		{Label: "Container image", Value: s.Image, Source: "container runtime"},
 		{Label: "Server program", Value: strings.Join(s.Argv, " "), Source: "started by this run"},
-		{Label: "Model", Value: strings.TrimSpace(v.res.Identity.Model.Name + " " + v.res.Identity.Model.Revision), Source: "plan and the server's model list"},
+		{Label: "Model", Value: strings.TrimSpace(v.modelName() + " " + v.res.Identity.Model.Revision), Source: "plan and the server's model list"},
 		{Label: "Benchmark client", Value: strings.TrimSpace(v.res.Identity.Client.Kind + " " + v.res.Identity.Client.Version), Source: "this program"},
 		{Label: "Nodes", Value: "1", Source: "one node per run"},
 	}

@@ -144,16 +144,15 @@ func headlineRows(pop population) []row {
 		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Measure),
 		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, figure.Measure),
 		m("Prompt tokens/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
-		m("TTFT P90, ms", "ttft_ms", "key", func(s *metrics.Summary) *float64 { return p90(s.TTFTMS) }, figure.Measure),
+		{Label: "TTFT P90, ms", Metric: "ttft_ms", Class: "key", Cell: func(p result.Point) cell { return statCell(pop(p), ttft, p90()) }},
 		m("Utilization, %", "utilization", "", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
 	}
 }
 
-func p90(d *metrics.Distribution) *float64 {
-	if d == nil {
-		return nil
-	}
-	return &d.P90
+func ttft(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }
+
+func p90() statistic {
+	return statistic{"P90", func(d metrics.Distribution) float64 { return d.P90 }, 10}
 }
 
 func volumeRows(pop population) []row {
@@ -191,7 +190,7 @@ type block struct {
 
 func blocks() []block {
 	return []block{
-		{"Time to first token (TTFT), ms", "ttft_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }},
+		{"Time to first token (TTFT), ms", "ttft_ms", true, ttft},
 		{"Time to first answer token (TTFAT), ms", "ttfat_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.TTFATMS }},
 		{"Time per output token (TPOT), ms", "tpot_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }},
 		{"Query latency (E2E), ms", "e2e_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.E2EMS }},
@@ -201,22 +200,24 @@ func blocks() []block {
 	}
 }
 
-// statistic is one row of a block.
+// statistic is one row of a block. Needs is how many samples it takes to mean something: until
+// one of them lies in the part that a percentile cuts off.
 type statistic struct {
-	Name string
-	Of   func(metrics.Distribution) float64
+	Name  string
+	Of    func(metrics.Distribution) float64
+	Needs int64
 }
 
 func statistics() []statistic {
 	return []statistic{
-		{"Minimum", func(d metrics.Distribution) float64 { return d.Min }},
-		{"Average", func(d metrics.Distribution) float64 { return d.Mean }},
-		{"P50", func(d metrics.Distribution) float64 { return d.P50 }},
-		{"P90", func(d metrics.Distribution) float64 { return d.P90 }},
-		{"P95", func(d metrics.Distribution) float64 { return d.P95 }},
-		{"P99", func(d metrics.Distribution) float64 { return d.P99 }},
-		{"P999", func(d metrics.Distribution) float64 { return d.P999 }},
-		{"Maximum", func(d metrics.Distribution) float64 { return d.Max }},
+		{"Minimum", func(d metrics.Distribution) float64 { return d.Min }, 1},
+		{"Average", func(d metrics.Distribution) float64 { return d.Mean }, 1},
+		{"P50", func(d metrics.Distribution) float64 { return d.P50 }, 1},
+		p90(),
+		{"P95", func(d metrics.Distribution) float64 { return d.P95 }, 20},
+		{"P99", func(d metrics.Distribution) float64 { return d.P99 }, 100},
+		{"P999", func(d metrics.Distribution) float64 { return d.P999 }, 1000},
+		{"Maximum", func(d metrics.Distribution) float64 { return d.Max }, 1},
 	}
 }
 
@@ -229,10 +230,23 @@ func latencyRows(pop population) []row {
 			class = ""
 		}
 		for _, st := range statistics() {
-			rows = append(rows, metricRow(pop, st.Name, "", class, func(s *metrics.Summary) *float64 { return statOf(b.Of(s), st) }, figure.Measure))
+			rows = append(rows, row{Label: st.Name, Class: class, Cell: func(p result.Point) cell { return statCell(pop(p), b.Of, st) }})
 		}
 	}
 	return rows
+}
+
+// statCell is one statistic of a point. One that has too few samples is muted, and says so.
+func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution, st statistic) cell {
+	if s == nil || of(s) == nil {
+		return cell{Text: figure.None}
+	}
+	d := of(s)
+	c := cell{Text: figure.Measure(st.Of(*d))}
+	if d.N < st.Needs {
+		c.Class, c.Title = "mute", fmt.Sprintf("of %s only; %s needs %d", figure.Plural(int(d.N), "sample"), st.Name, st.Needs)
+	}
+	return c
 }
 
 func statOf(d *metrics.Distribution, st statistic) *float64 {
@@ -346,20 +360,36 @@ func (v view) clientRows() []row {
 		}}
 	}
 	return []row{
-		m("Lag P50, µs", func(c metrics.Client) string { return figure.Measure(c.LagUS.P50) }),
-		m("Lag P99, µs", func(c metrics.Client) string { return figure.Measure(c.LagUS.P99) }),
-		m("Lag maximum, µs", func(c metrics.Client) string { return figure.Measure(c.LagUS.Max) }),
+		m("Lag P50, µs", func(c metrics.Client) string { return lagText(c, c.LagUS.P50, figure.Measure) }),
+		m("Lag P99, µs", func(c metrics.Client) string { return lagText(c, c.LagUS.P99, figure.Measure) }),
+		m("Lag maximum, µs", func(c metrics.Client) string { return lagText(c, c.LagUS.Max, figure.Measure) }),
 		m("Receive stamps from", func(c metrics.Client) string { return c.StampSource }),
 		m("Token counts from", func(c metrics.Client) string { return c.TokenSource }),
 		m("Token events", func(c metrics.Client) string { return figure.Whole(float64(c.Events)) }),
 		m("Events in a shared read, %", sharedReads),
-		m("CPU time, s", func(c metrics.Client) string { return figure.Measure(c.CPUS) }),
+		m("CPU time, s", func(c metrics.Client) string { return cpuText(c, figure.Measure) }),
 		m("Memory (RSS)", func(c metrics.Client) string { return figure.Size(c.RSSBytes) }),
 		m("Retries", func(c metrics.Client) string { return figure.Whole(float64(c.Retries)) }),
 		m("Clock steps", func(c metrics.Client) string { return figure.Whole(float64(c.ClockSteps)) }),
 		m("Garbage collector pauses, µs", func(c metrics.Client) string { return figure.Measure(c.GCPauseUS) }),
 		{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }},
 	}
+}
+
+// lagText writes one of a client's lags; "" for a client that measured no request.
+func lagText(c metrics.Client, us float64, form func(float64) string) string {
+	if c.LagUS == (metrics.Lag{}) {
+		return ""
+	}
+	return form(us)
+}
+
+// cpuText writes a client's CPU time; "" where the system does not tell it.
+func cpuText(c metrics.Client, form func(float64) string) string {
+	if c.CPUS == 0 {
+		return ""
+	}
+	return form(c.CPUS)
 }
 
 func sharedReads(c metrics.Client) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/plan"
 	"assay/probes"
 	"assay/report/figure"
 	"assay/report/machine"
@@ -132,14 +133,23 @@ func label(p result.Point) string {
 
 // title is the headline: which model on what.
 func (v view) title() string {
-	model := v.res.Identity.Model.Name
-	if model == "" {
-		model = v.res.Run.Name
-	}
+	model := v.modelName()
 	if on := v.hardware(); on != "" {
 		return model + " on " + on
 	}
 	return model
+}
+
+// modelName is the model's name in the plan; where that takes any model, the one that was served.
+func (v view) modelName() string {
+	m := v.res.Identity.Model
+	if m.Name == plan.AnyModel {
+		m.Name = m.Served
+	}
+	if m.Name == "" || m.Name == plan.AnyModel {
+		return v.res.Run.Name
+	}
+	return m.Name
 }
 
 // hardware names the accelerators, or the processors of a machine without any.

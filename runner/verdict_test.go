@@ -46,6 +46,9 @@ func TestVerdict(t *testing.T) {
 			s.RequestsCompleted, s.SystemTPS, s.RequestsFailed = 0, float(0), 1000
 			s.Outcomes = map[string]int{"refused": 999, "reset": 1}
 		}, NotValid, []string{"no_requests", "errors"}},
+		{"tokens, and no request to its end", sweep, func(s *metrics.Summary, _ *Measurement) { s.RequestsCompleted = 0 }, NotValid, []string{"no_requests"}},
+		{"the same in an open loop", plan.Point{Phase: "serve", Rate: 5}, func(s *metrics.Summary, _ *Measurement) { s.RequestsCompleted = 0 }, NotValid, []string{"no_requests"}},
+		{"the same in a cell", plan.Point{Phase: "decode", Concurrency: 10}, func(s *metrics.Summary, _ *Measurement) { s.RequestsCompleted = 0 }, Valid, nil},
 		{"no window", sweep, func(s *metrics.Summary, _ *Measurement) { *s = metrics.Summary{} }, NotValid, []string{"window_empty", "no_requests"}},
 	}
 	for _, c := range cases {

@@ -73,10 +73,10 @@ type Lag struct {
 
 // Client is the client's own health over the measured phase: the proof that it was not the bottleneck.
 type Client struct {
-	StampSource string  `json:"stamp_source"` // kernel | user
-	TokenSource string  `json:"token_source"` // usage | ids | estimated | events
-	LagUS       Lag     `json:"lag_us"`
-	CPUS        float64 `json:"cpu_s"`
+	StampSource string  `json:"stamp_source"`    // kernel | user
+	TokenSource string  `json:"token_source"`    // usage | ids | estimated | events
+	LagUS       Lag     `json:"lag_us,omitzero"` // zero and absent when no request was measured
+	CPUS        float64 `json:"cpu_s,omitzero"`  // zero and absent where the system does not tell
 	RSSBytes    int64   `json:"rss_bytes"`
 	Events      int64   `json:"events"`
 	SharedReads int64   `json:"shared_reads"`
