@@ -23,6 +23,7 @@ type Agent struct {
 	wake chan struct{} // something was queued
 
 	entry   sync.Mutex // a run is queued whole: its row and its origin
+	firing  sync.Mutex // a schedule at a time
 	mu      sync.Mutex
 	current string                  // id of the run being executed
 	cancel  context.CancelCauseFunc // of the run being executed
@@ -49,7 +50,7 @@ func (a *Agent) Submit(ctx context.Context, p plan.Plan, key string, from Origin
 	if err != nil {
 		return store.Run{}, err
 	}
-	a.bus.publish(result.Event{Kind: result.RunQueued, Run: run.ID, AtUS: run.CreatedUS, State: result.Queued, Text: run.Name})
+	a.announce(result.Event{Kind: result.RunQueued, Run: run.ID, State: result.Queued, Text: run.Name})
 	a.rouse()
 	return run, nil
 }
@@ -85,7 +86,7 @@ func (a *Agent) Resume(ctx context.Context, id string) error {
 	if err := a.Store.MoveRun(ctx, id, result.Queued, store.RunChange{AtUS: a.nowUS(), Resume: true}); err != nil {
 		return err
 	}
-	a.bus.publish(result.Event{Kind: result.RunQueued, Run: id, AtUS: a.nowUS(), State: result.Queued})
+	a.announce(result.Event{Kind: result.RunQueued, Run: id, State: result.Queued})
 	a.rouse()
 	return nil
 }
@@ -230,5 +231,5 @@ func (a *Agent) ended(id string, state result.State, verdict string, f *fault.Fa
 	if f != nil {
 		text = f.Error()
 	}
-	a.bus.publish(result.Event{Kind: result.RunEnded, Run: id, AtUS: a.nowUS(), State: state, Verdict: verdict, Text: text})
+	a.announce(result.Event{Kind: result.RunEnded, Run: id, State: state, Verdict: verdict, Text: text})
 }

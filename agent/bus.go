@@ -25,6 +25,17 @@ func newBus(startSeq int64) *bus {
 	return &bus{seq: startSeq, subs: map[chan result.Event]bool{}}
 }
 
+// restore puts events of an earlier program before everything else; they are in order.
+func (b *bus) restore(past []result.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	past = past[max(0, len(past)-kept/2):]
+	b.past = append(past, b.past...)
+	if len(past) > 0 {
+		b.seq = max(b.seq, past[len(past)-1].Seq)
+	}
+}
+
 // publish numbers the event and hands it to every subscriber; one that is full is closed and dropped.
 func (b *bus) publish(e result.Event) result.Event {
 	b.mu.Lock()

@@ -77,6 +77,9 @@ func (a *Agent) Recover(ctx context.Context) error {
 	if err != nil {
 		return fault.New(fault.Server, "reap_failed", "stop them by hand and start again", "could not remove what an earlier program left: %w", err)
 	}
+	if err := a.remember(ctx); err != nil {
+		return err
+	}
 	if err := a.repair(ctx); err != nil {
 		return err
 	}

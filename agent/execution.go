@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -148,32 +147,6 @@ func (x *execution) put(ctx context.Context, kind string, v any) error {
 	}
 	return x.Store.PutDocument(ctx, x.run.ID, kind, b)
 }
-
-// eventLog keeps a run's events as JSON lines, so that a page can show an ended run as it went.
-type eventLog struct{ file *os.File }
-
-// EventsFile is the name of a run's event log in its folder.
-const EventsFile = "events.jsonl"
-
-func openEventLog(dir string) (*eventLog, error) {
-	f, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fault.New(fault.Store, "not_writable", "choose another directory with --data, or free some space",
-			"open the run's event log: %w", err)
-	}
-	return &eventLog{file: f}, nil
-}
-
-// append writes one event. The log is a convenience: a full disk shows in the documents and recordings, which do not forgive it.
-func (l *eventLog) append(e result.Event) {
-	b, err := json.Marshal(e)
-	if err != nil {
-		return
-	}
-	_, _ = l.file.Write(append(b, '\n'))
-}
-
-func (l *eventLog) close() error { return l.file.Close() }
 
 // path is a file of the run's folder.
 func (x *execution) path(name string) string { return filepath.Join(x.dir, name) }

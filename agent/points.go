@@ -23,6 +23,9 @@ import (
 // queueShare is the share of a cell's samples with waiting requests above which it counts as queued (contract section 6).
 const queueShare = 0.05
 
+// queueSamples is how many samples must have seen a queue: one alone may have met the instant of a prefill.
+const queueSamples = 2
+
 // exitNotice is how long after its connections a server's own end may be noticed.
 const exitNotice = time.Second
 
@@ -263,7 +266,7 @@ func (x *execution) queued(p plan.Point, samples []probes.Sample, out *result.Po
 			waiting++
 		}
 	}
-	if p.Phase != plan.PhaseDecode || out.State != result.PointValid || float64(waiting) <= queueShare*float64(seen) {
+	if p.Phase != plan.PhaseDecode || out.State != result.PointValid || waiting < queueSamples || float64(waiting) <= queueShare*float64(seen) {
 		return
 	}
 	out.State = result.PointQueued

@@ -90,7 +90,7 @@ func checkMeasured(t *testing.T, r result.Result) {
 
 func checkTaken(t *testing.T, a *Agent, id string) {
 	t.Helper()
-	for _, name := range []string{result.FileName, result.ReportName, "plan.yaml", EventsFile, telemetryFile} {
+	for _, name := range []string{result.FileName, result.ReportName, "plan.yaml", result.EventsName, telemetryFile} {
 		if sizeOf(t, a, id, name) == 0 {
 			t.Errorf("%s is missing or empty", name)
 		}

@@ -3,7 +3,9 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/robfig/cron/v3"
 
@@ -20,9 +22,18 @@ type scheduler struct {
 
 // ParseCron reads five cron fields or a descriptor such as @daily or @every 6h.
 func ParseCron(spec string) (cron.Schedule, error) {
+	const hint = `write five fields such as "0 3 * * *", or @daily, @every 6h`
 	s, err := cron.ParseStandard(spec)
 	if err != nil {
-		return nil, fault.New(fault.Plan, "bad_cron", `write five fields such as "0 3 * * *", or @daily, @every 6h`, "%q is not a schedule: %w", spec, err)
+		return nil, fault.New(fault.Plan, "bad_cron", hint, "%q is not a schedule: %w", spec, err)
+	}
+	if every, ok := strings.CutPrefix(spec, "@every "); ok {
+		if d, err := time.ParseDuration(strings.TrimSpace(every)); err != nil || d < time.Second {
+			return nil, fault.New(fault.Plan, "bad_cron", hint, "%q is not a schedule: the shortest time is a second", spec)
+		}
+	}
+	if s.Next(time.Now()).IsZero() {
+		return nil, fault.New(fault.Plan, "bad_cron", hint, "%q is not a schedule: that time never comes", spec)
 	}
 	return s, nil
 }
@@ -90,6 +101,8 @@ func (s *scheduler) replace(jobs map[string]cron.Schedule, fire func(id string))
 
 // fire queues a schedule's plan. A run of the same schedule that still waits or runs is enough.
 func (a *Agent) fire(ctx context.Context, id string) {
+	a.firing.Lock() // two ticks of one schedule must see each other's run
+	defer a.firing.Unlock()
 	s, err := a.Store.Schedule(ctx, id)
 	if err != nil {
 		a.Log.Error("schedule cannot be read", "schedule", id, "error", err)

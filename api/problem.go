@@ -14,8 +14,8 @@ import (
 	"assay/store"
 )
 
-// layerAPI is the layer of what is wrong with the call itself.
-const layerAPI fault.Layer = "api"
+// layerCall is the layer of what is wrong with the call itself: like a wrong plan or command line, it is the caller's to correct.
+const layerCall = fault.Plan
 
 // Problem is an RFC 9457 problem document with the error object of the contract in it.
 type Problem struct {
@@ -40,9 +40,9 @@ type refusal struct {
 
 func (r refusal) Unwrap() error { return r.Fault }
 
-// refuse makes a refusal in the layer api.
+// refuse makes a refusal in the layer of the call.
 func refuse(status int, code, hint, format string, args ...any) error {
-	return refusal{status, fault.New(layerAPI, code, hint, format, args...)}
+	return refusal{status, fault.New(layerCall, code, hint, format, args...)}
 }
 
 // problemOf tells how an error is shown and with which status.
@@ -62,7 +62,7 @@ func classify(err error) (int, *fault.Fault) {
 	case errors.As(err, &r):
 		return r.status, r.Fault
 	case errors.As(err, &tooBig):
-		return http.StatusRequestEntityTooLarge, fault.New(layerAPI, "too_large", "Send a smaller body; a plan is a few kilobytes.",
+		return http.StatusRequestEntityTooLarge, fault.New(layerCall, "too_large", "Send a smaller body; a plan is a few kilobytes.",
 			"the body is larger than %d bytes", tooBig.Limit)
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, outermost(err, "not_found", "GET /api/v1/runs and /api/v1/schedules list what there is.")
@@ -71,7 +71,7 @@ func classify(err error) (int, *fault.Fault) {
 	case errors.As(err, &he):
 		return he.Code, ofRouter(he)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return http.StatusServiceUnavailable, fault.New(layerAPI, "canceled", "Try again.", "the call ended before its answer: %w", err)
+		return http.StatusServiceUnavailable, fault.New(layerCall, "canceled", "Try again.", "the call ended before its answer: %w", err)
 	}
 	return byLayer(err)
 }
@@ -82,23 +82,23 @@ func outermost(err error, code, hint string) *fault.Fault {
 	if errors.As(err, &f) {
 		return f
 	}
-	return fault.New(layerAPI, code, hint, "%w", err)
+	return fault.New(layerCall, code, hint, "%w", err)
 }
 
 // ofRouter words what echo's router found.
 func ofRouter(he *echo.HTTPError) *fault.Fault {
 	switch he.Code {
 	case http.StatusNotFound:
-		return fault.New(layerAPI, "no_route", "GET /api/v1/openapi.yaml lists every path.", "there is nothing at this path")
+		return fault.New(layerCall, "no_route", "GET /api/v1/openapi.yaml lists every path.", "there is nothing at this path")
 	case http.StatusMethodNotAllowed:
-		return fault.New(layerAPI, "method_not_allowed", "The Allow header lists the methods of this path.", "this path does not take this method")
+		return fault.New(layerCall, "method_not_allowed", "The Allow header lists the methods of this path.", "this path does not take this method")
 	}
-	return fault.New(layerAPI, "http", "", "%v", he.Message)
+	return fault.New(layerCall, "http", "", "%v", he.Message)
 }
 
 // byLayer: a fault of the plan is the caller's, most others are ours.
 func byLayer(err error) (int, *fault.Fault) {
-	f := fault.Of(err, layerAPI)
+	f := fault.Of(err, fault.Store)
 	switch {
 	case f.Layer == fault.Plan, f.Code == "store.bad_cursor":
 		return http.StatusBadRequest, f
@@ -151,7 +151,7 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 				panic(v) // net/http's own way to drop a connection
 			}
 			s.Log.ErrorContext(c.Request().Context(), "panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			c.Error(fault.New(layerAPI, "panic", "This is a bug: please report it with the daemon's log.", "the program failed while it answered"))
+			c.Error(fault.New(fault.Store, "panic", "This is a bug: please report it with the daemon's log.", "the program failed while it answered"))
 			err = nil
 		}()
 		return next(c)

@@ -22,16 +22,16 @@ func TestProblemOf(t *testing.T) {
 		status int
 		code   string
 	}{
-		{"refusal", refuse(418, "teapot", "", "short and stout"), 418, "api.teapot"},
-		{"wrapped refusal", fmt.Errorf("while pouring: %w", refuse(418, "teapot", "", "short")), 418, "api.teapot"},
+		{"refusal", refuse(418, "teapot", "", "short and stout"), 418, "plan.teapot"},
+		{"wrapped refusal", fmt.Errorf("while pouring: %w", refuse(418, "teapot", "", "short")), 418, "plan.teapot"},
 		{"plan", fault.New(fault.Plan, "bad", "", "no"), 400, "plan.bad"},
-		{"not found without a fault", fmt.Errorf("look: %w", store.ErrNotFound), 404, "api.not_found"},
+		{"not found without a fault", fmt.Errorf("look: %w", store.ErrNotFound), 404, "plan.not_found"},
 		{"conflict with a fault", fault.New(fault.Store, "run_state", "", "no: %w", store.ErrConflict), 409, "store.run_state"},
 		{"disk full", fault.New(fault.Store, "disk_full", "", "full"), 507, "store.disk_full"},
 		{"server", fault.New(fault.Server, "exited", "", "gone"), 500, "server.exited"},
-		{"any", errors.New("surprise"), 500, "api.failed"},
-		{"canceled", context.Canceled, 503, "api.canceled"},
-		{"body", &http.MaxBytesError{Limit: 5}, 413, "api.too_large"},
+		{"any", errors.New("surprise"), 500, "store.failed"},
+		{"canceled", context.Canceled, 503, "plan.canceled"},
+		{"body", &http.MaxBytesError{Limit: 5}, 413, "plan.too_large"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestPanicIsAProblem(t *testing.T) {
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	p := answer{w.Code, w.Header(), w.Body.Bytes()}.problem(t)
-	if p.Status != 500 || p.Code != "api.panic" || strings.Contains(w.Body.String(), "kaboom") {
+	if p.Status != 500 || p.Code != "store.panic" || strings.Contains(w.Body.String(), "kaboom") {
 		t.Errorf("a panic answers %s", w.Body)
 	}
 	if log := f.log.String(); !strings.Contains(log, "kaboom") || !strings.Contains(log, "problem_test.go") {

@@ -51,7 +51,7 @@ func ParseTokens(r io.Reader) ([]Token, error) {
 		}
 		t, err := parseToken(line)
 		if err != nil {
-			return nil, fault.New(layerAPI, "bad_token_file", "A line is: read|run|admin, the SHA-256 of the token in hex, a name.", "token file, line %d: %w", n, err)
+			return nil, fault.New(layerCall, "bad_token_file", "A line is: read|run|admin, the SHA-256 of the token in hex, a name.", "token file, line %d: %w", n, err)
 		}
 		out = append(out, t)
 	}

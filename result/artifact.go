@@ -5,10 +5,11 @@ const (
 	FileName    = "result.json"     // this document
 	ReportName  = "report.html"     // the report made from it
 	ArchiveName = "archive.tar.zst" // the signed archive made from it and its artifacts
+	EventsName  = "events.jsonl"    // what happened, for who follows the run; it goes on after the document is made
 )
 
-// Derived names the files of a run's folder that are no artifacts of the run: the document that lists those, and what is made from it.
-func Derived() []string { return []string{FileName, ReportName, ArchiveName} }
+// Derived names the files of a run's folder that are no artifacts of the run: the document that lists those, what is made from it, and the event log.
+func Derived() []string { return []string{FileName, ReportName, ArchiveName, EventsName} }
 
 // Artifact is a file of the run's folder.
 type Artifact struct {

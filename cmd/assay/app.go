@@ -89,6 +89,12 @@ stores everything and reports it.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see `%s -h`", err, c.CommandPath()) })
 	root.AddCommand(a.commands()...)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Example = "  assay completion bash > /etc/bash_completion.d/assay"
+		}
+	}
 	return root
 }
 
@@ -154,7 +160,11 @@ func (a *app) exitOf(err error) int {
 	if a.began {
 		without = fault.Store
 	}
-	return exitOfLayer(fault.Of(err, without).Layer)
+	f := fault.Of(err, without)
+	if f.Code == "store.no_run" || f.Code == "store.ambiguous_run" {
+		return exitUsage // the command line names a run that is not there
+	}
+	return exitOfLayer(f.Layer)
 }
 
 func exitOfLayer(l fault.Layer) int {

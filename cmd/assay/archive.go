@@ -15,7 +15,7 @@ import (
 func (a *app) archiveCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "archive RUN", Short: "pack and sign a run as one file", Args: cobra.ExactArgs(1),
+		Use: "archive RUN", Short: "pack and sign a run as one file", Args: oneArg(aRun),
 		Example: "  assay archive last --out run.tar.zst\n  assay verify run.tar.zst",
 		RunE:    func(c *cobra.Command, args []string) error { return a.archive(c.Context(), args[0], out) },
 	}

@@ -12,6 +12,7 @@ import (
 	"assay/plan"
 	"assay/report"
 	"assay/result"
+	"assay/store"
 )
 
 // order is a plan to execute and how.
@@ -91,14 +92,20 @@ func (a *app) enter(ctx context.Context, s *session, o order) (string, error) {
 		run, err := s.agent.Submit(ctx, o.plan, "", o.origin)
 		return run.ID, err
 	}
-	run, err := s.store.FindRun(ctx, o.resume)
+	run, err := findToResume(ctx, s.store, o.resume)
+	return run.ID, err
+}
+
+// findToResume finds a run that can go on.
+func findToResume(ctx context.Context, st *store.Store, ref string) (store.Run, error) {
+	run, err := st.FindRun(ctx, ref)
 	if err != nil {
-		return "", err
+		return run, err
 	}
 	if run.State == result.Done {
-		return "", fault.New(fault.Plan, "run_done", "run the plan again for a new result", "run %s is done: there is nothing to resume", run.ID)
+		return run, fault.New(fault.Plan, "run_done", "run the plan again for a new result", "run %s is done: there is nothing to resume", run.ID)
 	}
-	return run.ID, nil
+	return run, nil
 }
 
 // show prints the result: the document for programs, or the table and where the report is for people.

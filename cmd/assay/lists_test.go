@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,13 +93,40 @@ func TestListsAreOneFileAndOneLine(t *testing.T) {
 	}
 }
 
-// TestProbesAndChecksAreOneLine: the lists that stay inside probes, read from their source: each probe names a function of a file in
-// probes/, each check one of its own.
+// TestProbesAndChecksAreOneLine: the lists that stay inside probes, read from their source. Every function that is written like an entry
+// (ProbeX in a room of probes, checkX in probes) stands in its list, so that none is forgotten.
 func TestProbesAndChecksAreOneLine(t *testing.T) {
-	for _, list := range []struct{ file, function string }{{"probes/probes.go", "probes"}, {"probes/checks.go", "checks"}} {
-		names := literalNames(t, filepath.Join(root, list.file), list.function)
+	for _, l := range []struct{ file, function, written, where string }{
+		{"probes/probes.go", "probes", `(?m)^func (Probe[A-Z]\w*)\(`, "probes/*/*.go"},
+		{"probes/checks.go", "checks", `(?m)^func (check[A-Z]\w*)\(s SUT`, "probes/*.go"},
+	} {
+		names := literalNames(t, filepath.Join(root, l.file), l.function)
 		if len(names) < 5 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
-			t.Errorf("%s: too few, or a name twice: %v", list.function, names)
+			t.Errorf("%s: too few, or a name twice: %v", l.function, names)
+		}
+		list, err := os.ReadFile(filepath.Join(root, l.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(root, l.where))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(l.written).FindAllSubmatch(b, -1) {
+				found++
+				if !bytes.Contains(list, m[1]) {
+					t.Errorf("%s of %s is not in %s", m[1], f, l.file)
+				}
+			}
+		}
+		if found != len(names) {
+			t.Errorf("%d functions are written like an entry of %s, which has %d", found, l.function, len(names))
 		}
 	}
 }

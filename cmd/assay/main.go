@@ -11,8 +11,11 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A closed session (HUP) and QUIT stop as cleanly as Ctrl-C: the server that was started must not outlive this program.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
+	// Without this a closed pipe on stdout or stderr would kill the program at its next line. Children get the default back.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	context.AfterFunc(ctx, stop) // the first signal stops cleanly, a second one at once
 	exe, err := os.Executable()
 	if err != nil {

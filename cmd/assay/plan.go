@@ -62,7 +62,7 @@ func (a *app) writeNew(name string, b []byte) error {
 func (a *app) planValidate() *cobra.Command {
 	var sets []string
 	c := &cobra.Command{
-		Use: "validate PLAN", Short: "check a plan", Args: cobra.ExactArgs(1), Example: "  assay plan validate plan.yaml",
+		Use: "validate PLAN", Short: "check a plan", Args: oneArg(aPlan), Example: "  assay plan validate plan.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, _, err := readPlan(args[0], sets)
 			if err != nil {
@@ -80,7 +80,7 @@ func (a *app) planShow() *cobra.Command {
 	var sets []string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "show PLAN", Short: "the plan with its defaults, its points and its hash", Args: cobra.ExactArgs(1), Example: "  assay plan show plan.yaml --json",
+		Use: "show PLAN", Short: "the plan with its defaults, its points and its hash", Args: oneArg(aPlan), Example: "  assay plan show plan.yaml --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, _, err := readPlan(args[0], sets)
 			if err != nil {
@@ -116,7 +116,7 @@ func (a *app) planSchema() *cobra.Command {
 func (a *app) planPin() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "pin PLAN", Short: "tags → digests, files → SHA-256", Args: cobra.ExactArgs(1),
+		Use: "pin PLAN", Short: "tags → digests, files → SHA-256", Args: oneArg(aPlan),
 		Long:    "Ask the registries which digest each image tag has now, hash the dataset, and write the plan with both.",
 		Example: "  assay plan pin plan.yaml --out pinned.yaml",
 		RunE: func(c *cobra.Command, args []string) error {

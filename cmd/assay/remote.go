@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -49,8 +52,8 @@ func (a *app) findDaemon() (daemon, error) {
 
 // peekLock says who holds the data directory; nobody gives an empty holder.
 func (a *app) peekLock() (bool, agent.Holder, error) {
-	if err := makeDir(a.data); err != nil {
-		return false, agent.Holder{}, err
+	if _, err := os.Stat(filepath.Join(a.data, "lock")); errors.Is(err, fs.ErrNotExist) {
+		return false, agent.Holder{}, nil // asking makes no directory
 	}
 	return agent.LockHolder(a.data)
 }
@@ -127,12 +130,8 @@ func (a *app) executeThere(ctx context.Context, o order) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	if o.resume != "" {
-		return outcome{}, fault.New(fault.Store, "busy", "stop the daemon, resume, and start it again", "a daemon holds the data directory %s: a run cannot be resumed beside it", a.data)
-	}
-	query := url.Values{"base_dir": {o.origin.BaseDir}, "archive": {strconv.FormatBool(!o.origin.NoArchive)}}
-	var run runView
-	if err := d.call(ctx, http.MethodPost, "/runs?"+query.Encode(), o.plan.YAML(), &run); err != nil {
+	run, err := a.handOver(ctx, d, o)
+	if err != nil {
 		return outcome{}, err
 	}
 	fmt.Fprintf(a.stderr, "handed to the daemon that holds %s as run %s\n", a.data, run.ID)
@@ -146,6 +145,25 @@ func (a *app) executeThere(ctx context.Context, o order) (outcome, error) {
 	}
 	out.result, err = result.Decode(out.raw)
 	return out, err
+}
+
+// handOver queues the order's plan with the daemon, or the run it is to go on with.
+func (a *app) handOver(ctx context.Context, d daemon, o order) (run runView, err error) {
+	if o.resume == "" {
+		query := url.Values{"base_dir": {o.origin.BaseDir}, "archive": {strconv.FormatBool(!o.origin.NoArchive)}}
+		err = d.call(ctx, http.MethodPost, "/runs?"+query.Encode(), o.plan.YAML(), &run)
+		return run, err
+	}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return run, err
+	}
+	found, err := findToResume(ctx, st, o.resume)
+	if err := errors.Join(err, st.Close()); err != nil {
+		return run, err
+	}
+	err = d.call(ctx, http.MethodPost, "/runs/"+found.ID+"/resume", nil, &run)
+	return run, err
 }
 
 // followThere shows the run's events until it ended. A broken stream is taken up again where it broke.

@@ -16,7 +16,7 @@ import (
 func (a *app) reportCommand() *cobra.Command {
 	var format, out string
 	c := &cobra.Command{
-		Use: "report RUN", Short: "a run's report as " + strings.Join(formatNames(), ", "), Args: cobra.ExactArgs(1),
+		Use: "report RUN", Short: "a run's report as " + strings.Join(formatNames(), ", "), Args: oneArg(aRun),
 		Example: "  assay report last\n  assay report last --format html --out report.html\n  assay report last --format csv",
 		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.Context(), args[0], format, out) },
 	}
@@ -45,6 +45,9 @@ func (a *app) report(ctx context.Context, ref, format, out string) (err error) {
 	defer func() { err = errors.Join(err, st.Close()) }()
 	run, err := st.FindRun(ctx, ref)
 	if err != nil {
+		return err
+	}
+	if err := a.hasEnded(run); err != nil {
 		return err
 	}
 	in, err := agent.ReportInput(ctx, st, run.ID)

@@ -51,6 +51,15 @@ func (a *app) runs(ctx context.Context, limit int, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
+	held, _, err := a.peekLock()
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		if runs[i].State == result.Running && !held {
+			runs[i].State = result.Interrupted // the next start writes it down
+		}
+	}
 	if asJSON {
 		rows := make([]runRow, 0, len(runs))
 		for _, r := range runs {

@@ -34,7 +34,7 @@ func (a *app) scheduleAdd() *cobra.Command {
 	var cron, name string
 	var sets []string
 	c := &cobra.Command{
-		Use: "add PLAN", Short: "rerun a plan at the times of a cron expression", Args: cobra.ExactArgs(1),
+		Use: "add PLAN", Short: "rerun a plan at the times of a cron expression", Args: oneArg(aPlan),
 		Example: "  assay schedule add plan.yaml --cron '0 3 * * *' --name nightly",
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := agent.ParseCron(cron); err != nil {
@@ -109,7 +109,7 @@ func (a *app) scheduleList() *cobra.Command {
 
 func (a *app) scheduleRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm ID", Short: "remove a schedule; its runs stay", Args: cobra.ExactArgs(1), Example: "  assay schedule rm 3f9a2c1b",
+		Use: "rm ID", Short: "remove a schedule; its runs stay", Args: oneArg("the id of a schedule"), Example: "  assay schedule rm 3f9a2c1b",
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := a.findDaemon()
 			if err != nil {
@@ -122,7 +122,7 @@ func (a *app) scheduleRemove() *cobra.Command {
 
 func (a *app) scheduleRun() *cobra.Command {
 	return &cobra.Command{
-		Use: "run ID", Short: "queue a schedule's plan now", Args: cobra.ExactArgs(1), Example: "  assay schedule run 3f9a2c1b",
+		Use: "run ID", Short: "queue a schedule's plan now", Args: oneArg("the id of a schedule"), Example: "  assay schedule run 3f9a2c1b",
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := a.findDaemon()
 			if err != nil {

@@ -61,6 +61,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if o.socket == "" {
 		o.socket = filepath.Join(a.data, "assay.sock")
 	}
+	if o.keepRuns < 0 {
+		return usage("--keep-runs takes a number of runs, or 0 for all, not %d", o.keepRuns)
+	}
 	tokens, err := readTokens(o)
 	if err != nil {
 		return err

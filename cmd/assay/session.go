@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -78,7 +79,11 @@ func makeDir(dir string) error {
 
 // openStore opens the store for reading beside a daemon that may be writing.
 func (a *app) openStore(ctx context.Context) (*store.Store, error) {
-	if _, err := os.Stat(filepath.Join(a.data, "assay.db")); err != nil {
+	_, err := os.Stat(filepath.Join(a.data, store.DatabaseName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.Store, "unreadable", "say with --data where the runs are, or run as who may read them", "cannot read the runs in %s: %w", a.data, err)
+	}
+	if err != nil {
 		return nil, fault.New(fault.Plan, "no_runs", "make one with `assay demo`, or say with --data where the runs are",
 			"there are no runs in %s", a.data)
 	}

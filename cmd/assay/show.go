@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/fault"
 	"assay/result"
 	"assay/store"
 )
@@ -13,7 +14,7 @@ import (
 func (a *app) showCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "show RUN", Short: "one run: its table, its verdict, where its report is", Args: cobra.ExactArgs(1),
+		Use: "show RUN", Short: "one run: its table, its verdict, where its report is", Args: oneArg(aRun),
 		Long:    "RUN is an id, an unambiguous prefix of one, or `last`.",
 		Example: "  assay show last\n  assay show 20261130T2 --json",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -39,7 +40,25 @@ func (a *app) findOutcome(ctx context.Context, ref string) (out outcome, err err
 	if err != nil {
 		return out, err
 	}
+	if err := a.hasEnded(run); err != nil {
+		return out, err
+	}
 	return readOutcome(ctx, st, run.ID)
+}
+
+// hasEnded refuses to show a run that has no result yet, and says whether one will come.
+func (a *app) hasEnded(run store.Run) error {
+	if run.State.Ended() {
+		return nil
+	}
+	held, _, err := a.peekLock()
+	if err != nil {
+		return err
+	}
+	if !held && run.State == result.Running {
+		return fault.New(fault.Store, "interrupted", "go on with `assay run --resume "+run.ID+"`", "run %s was cut off when its program ended, and has no result yet", run.ID)
+	}
+	return fault.New(fault.Store, "not_ended", "wait for its end; `assay status` tells what runs", "run %s is %s and has no result yet", run.ID, run.State)
 }
 
 func readOutcome(ctx context.Context, st *store.Store, id string) (out outcome, err error) {
