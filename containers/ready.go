@@ -87,7 +87,7 @@ type waiter struct {
 
 func newWaiter(inst Instance, p Preset, opt ReadyOptions) *waiter {
 	if opt.transport == nil {
-		opt.transport = &http.Transport{Proxy: nil, DisableKeepAlives: true}
+		opt.transport = engine.NewTransport()
 	}
 	layer := layerOf(inst.Identity().Role)
 	return &waiter{inst: inst, preset: p, opt: opt, layer: layer, ask: engine.Asker{Base: inst.BaseURL(), Token: opt.Token, Transport: opt.transport}}
@@ -144,10 +144,18 @@ func (w *waiter) cut(ctx context.Context, s stage, seen string) error {
 	case errors.As(cause, &e):
 		return ExitFault(w.inst, e.exit)
 	case errors.Is(cause, errLate):
-		return fault.New(w.layer, "not_ready", "look at its log; a longer server.ready.timeout helps only if it was still loading",
+		return fault.New(w.layer, "not_ready", w.whatToDo(),
 			"%s was not ready within %s: waiting for %q, last answer: %s", w.who(), cmp.Or(w.opt.Timeout, defaultTimeout), s.name, cmp.Or(seen, "none"))
 	}
 	return fmt.Errorf("wait for %s: %w", w.who(), context.Cause(ctx))
+}
+
+// whatToDo about a server that does not get ready: one that assay started has a log, another has only its address.
+func (w *waiter) whatToDo() string {
+	if w.inst.LogPath() == "" {
+		return "is the address right? does it answer GET " + w.inst.BaseURL() + cmp.Or(w.preset.HealthPath, w.preset.ModelsPath) + "?"
+	}
+	return "look at its log; a longer server.ready.timeout helps only if it was still loading"
 }
 
 func (w *waiter) who() string {
@@ -167,7 +175,7 @@ func (w *waiter) port(ctx context.Context) (bool, string, error) {
 	d := net.Dialer{Timeout: engine.Timeout}
 	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])))
 	if err != nil {
-		return false, engine.Answer{Err: err}.String(), nil
+		return false, w.ask.Failed(err).String(), nil
 	}
 	return true, "", c.Close()
 }
@@ -217,7 +225,7 @@ func (w *waiter) model(ctx context.Context) (bool, string, error) {
 	if err := w.refused(r); err != nil {
 		return false, seen, err
 	}
-	if r.Err != nil || r.Status >= 500 && r.Status != http.StatusNotImplemented {
+	if r.Err != nil && !errors.Is(r.Err, engine.ErrTooLarge) || r.Status >= 500 && r.Status != http.StatusNotImplemented {
 		return false, seen, nil
 	}
 	var list struct{ Data []listedModel }
@@ -227,11 +235,22 @@ func (w *waiter) model(ctx context.Context) (bool, string, error) {
 		}
 		return false, seen, nil
 	}
-	w.models = list.Data
+	w.models = w.taken(list.Data)
 	if w.opt.Model == "" {
-		w.opt.Model = list.Data[0].ID
+		w.opt.Model = w.models[0].ID
 	}
 	return w.listed()
+}
+
+// taken is a server's list as it may stand in a result.
+func (w *waiter) taken(list []listedModel) []listedModel {
+	for i, m := range list {
+		list[i].ID = w.ask.HideIn(m.ID)
+		for j, alias := range m.Aliases {
+			m.Aliases[j] = w.ask.HideIn(alias)
+		}
+	}
+	return list
 }
 
 func (w *waiter) listed() (bool, string, error) {
@@ -256,6 +275,6 @@ func (w *waiter) identity(ctx context.Context) Identity {
 		}
 	}
 	told := w.preset.Describe(ctx, w.ask)
-	i.Version, i.KVTokens, i.MaxModelLen = told.Version, told.KVTokens, cmp.Or(told.MaxModelLen, i.MaxModelLen)
+	i.Version, i.KVTokens, i.MaxModelLen = w.ask.HideIn(told.Version), told.KVTokens, cmp.Or(told.MaxModelLen, i.MaxModelLen)
 	return i
 }

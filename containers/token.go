@@ -17,17 +17,17 @@ func (w *waiter) tokens(ctx context.Context) (bool, string, error) {
 	path, body := engine.TestRequest(w.opt.Endpoint, w.opt.Model)
 	resp, err := w.ask.Send(ctx, http.MethodPost, path, body)
 	if err != nil {
-		return false, fmt.Sprintf("%s: %s", path, engine.Answer{Err: err}), nil
+		return false, fmt.Sprintf("%s: %s", path, w.ask.Failed(err)), nil
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return w.denied(path, engine.Read(resp))
+		return w.denied(path, w.ask.Read(resp))
 	}
 	problem := engine.FirstToken(resp.Body)
 	if problem == "" {
 		return true, "", nil
 	}
-	return w.failed(fmt.Sprintf("%s streamed %s", path, problem))
+	return w.failed(fmt.Sprintf("%s streamed %s", path, engine.FirstLine(w.ask.Hide(problem))))
 }
 
 // denied is an error status: one of the request's is final, one of the server's may pass.

@@ -12,13 +12,22 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"assay/fault"
 )
 
 // Timeout bounds one question; a server that computes may answer a health question late.
 const Timeout = 5 * time.Second
 
-// answerCap bounds what is read of an answer.
-const answerCap = 16 << 20
+// What is read of an answer; more is no answer to the question.
+const (
+	answerCap  = 1 << 20
+	metricsCap = 16 << 20
+	headCap    = 64 << 10
+)
+
+// ErrTooLarge is the end of an answer that goes on past its bound.
+var ErrTooLarge = errors.New("the answer is too large")
 
 // Asker asks a server about itself.
 type Asker struct {
@@ -32,27 +41,56 @@ type Answer struct {
 	Status int
 	Body   []byte
 	Err    error
+	token  string // is hidden in words
+}
+
+// NewTransport asks without a proxy, on a connection of its own: a server that closes an idle one would look like one that failed.
+func NewTransport() *http.Transport {
+	return &http.Transport{Proxy: nil, DisableKeepAlives: true, MaxResponseHeaderBytes: headCap}
 }
 
 // Get asks for a path.
-func (a Asker) Get(ctx context.Context, path string) Answer {
+func (a Asker) Get(ctx context.Context, path string) Answer { return a.get(ctx, path, answerCap) }
+
+func (a Asker) get(ctx context.Context, path string, most int64) Answer {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	resp, err := a.Send(ctx, http.MethodGet, path, nil)
 	if err != nil {
-		return Answer{Err: err}
+		return a.Failed(err)
 	}
 	defer resp.Body.Close()
-	return Read(resp)
+	return a.read(resp, most)
 }
 
-// Read takes a whole answer.
-func Read(resp *http.Response) Answer {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, answerCap))
-	return Answer{Status: resp.StatusCode, Body: body, Err: err}
+// Failed is the answer that did not come.
+func (a Asker) Failed(err error) Answer { return Answer{Err: err, token: a.Token} }
+
+// Read takes a whole answer, for as long as Timeout.
+func (a Asker) Read(resp *http.Response) Answer { return a.read(resp, answerCap) }
+
+func (a Asker) read(resp *http.Response, most int64) Answer {
+	late := time.AfterFunc(Timeout, func() { _ = resp.Body.Close() })
+	defer late.Stop()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if int64(len(body)) > most {
+		body, err = nil, ErrTooLarge
+	}
+	return Answer{Status: resp.StatusCode, Body: body, Err: err, token: a.Token}
 }
 
-// Send gives the raw response. Connections are not kept: a server that closes an idle one would look like one that failed.
+// Hide takes the token out of a text of the server.
+func (a Asker) Hide(text string) string { return fault.Hide(text, a.Token) }
+
+// HideIn takes the token out of a name that the server gave. A token that is shorter than a secret may be a name by chance.
+func (a Asker) HideIn(name string) string {
+	if len(a.Token) < 8 {
+		return name
+	}
+	return a.Hide(name)
+}
+
+// Send gives the raw response.
 func (a Asker) Send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.Base+path, bytes.NewReader(body))
 	if err != nil {
@@ -74,7 +112,7 @@ func (a Asker) JSON(ctx context.Context, path string, v any) bool {
 
 // Labels gives the labels of each series of a metric, for metrics that carry facts in them.
 func (a Asker) Labels(ctx context.Context, path, metric string) []map[string]string {
-	r := a.Get(ctx, path)
+	r := a.get(ctx, path, metricsCap)
 	if r.Err != nil || r.Status != http.StatusOK {
 		return nil
 	}
@@ -103,11 +141,11 @@ func (r Answer) String() string {
 	case isTimeout(r.Err):
 		return "no answer in time"
 	case r.Err != nil:
-		return r.Err.Error()
+		return fault.Hide(r.Err.Error(), r.token)
 	case len(r.Body) == 0:
 		return fmt.Sprint(r.Status)
 	}
-	return fmt.Sprintf("%d: %s", r.Status, messageOf(r.Body))
+	return fmt.Sprintf("%d: %s", r.Status, FirstLine(fault.Hide(messageOf(r.Body), r.token)))
 }
 
 func isTimeout(err error) bool {
@@ -123,7 +161,7 @@ func messageOf(body []byte) string {
 		Message string
 	}
 	if json.Unmarshal(body, &v) != nil {
-		return FirstLine(string(body))
+		return string(body)
 	}
 	var inner struct{ Message string }
 	if json.Unmarshal(v.Error, &inner) == nil && inner.Message != "" {
@@ -138,7 +176,7 @@ func messageOf(body []byte) string {
 	if v.Message != "" {
 		return v.Message
 	}
-	return FirstLine(string(body))
+	return string(body)
 }
 
 // FirstLine shortens a text to one line that fits an error.

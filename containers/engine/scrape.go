@@ -27,15 +27,14 @@ func Scrape(ctx context.Context, baseURL string, p Preset, token string) (Metric
 	if p.MetricsPath == "" {
 		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "", "engine %s has no metrics", p.Name)
 	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	r := Asker{Base: baseURL, Token: token, Transport: transport}.Get(ctx, p.MetricsPath)
+	r := Asker{Base: baseURL, Token: token, Transport: NewTransport()}.get(ctx, p.MetricsPath, metricsCap)
 	if r.Err != nil || r.Status != http.StatusOK {
 		return Metrics{}, fault.New(fault.Telemetry, "scrape_failed", "start the server with its metrics on", "%s%s answered %s", baseURL, p.MetricsPath, r)
 	}
 	m := Metrics{At: time.Now()}
 	families, err := parseMetrics(r.Body)
 	if err != nil {
-		return Metrics{}, fmt.Errorf("scrape %s: %w", baseURL, err)
+		return Metrics{}, fault.New(fault.Telemetry, "scrape_failed", "", "scrape %s: %s", baseURL, FirstLine(fault.Hide(err.Error(), token)))
 	}
 	m.Values = valuesOf(families, p)
 	return m, nil

@@ -34,9 +34,9 @@ type chunk struct {
 }
 
 // FirstToken reads a stream to its first token; "" is success. A stream that ends well without text is a success too: the
-// model may have nothing to say.
+// model may have nothing to say. The problem is in the words of the server, as long as they are.
 func FirstToken(stream io.Reader) (problem string) {
-	lines := bufio.NewScanner(stream)
+	lines := bufio.NewScanner(io.LimitReader(stream, answerCap))
 	lines.Buffer(nil, answerCap)
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data:")
@@ -48,7 +48,7 @@ func FirstToken(stream io.Reader) (problem string) {
 		}
 		var c chunk
 		if err := json.Unmarshal([]byte(data), &c); err != nil {
-			return "an event that is no JSON: " + FirstLine(data)
+			return "an event that is no JSON: " + data
 		}
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return "an error: " + messageOf([]byte(data))

@@ -37,7 +37,7 @@ func TestMessages(t *testing.T) {
 		"<html>\n<body>":                                   "<html>",
 		"":                                                 "",
 	} {
-		if got := messageOf([]byte(body)); got != want {
+		if got := FirstLine(messageOf([]byte(body))); got != want {
 			t.Errorf("messageOf(%q) = %q, want %q", body, got, want)
 		}
 	}
@@ -48,7 +48,7 @@ func FuzzFirstToken(f *testing.F) {
 	f.Add("data: {\"error\": {\"message\": \"m\"}}\n\n")
 	f.Add(":\n\ndata:{}\r\n\r\ndata: nonsense")
 	f.Fuzz(func(t *testing.T, s string) {
-		if strings.Contains(FirstToken(strings.NewReader(s)), "\n") {
+		if strings.Contains(FirstLine(FirstToken(strings.NewReader(s))), "\n") {
 			t.Error("a problem of more than one line")
 		}
 	})

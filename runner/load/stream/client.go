@@ -28,6 +28,7 @@ type Client struct {
 	stamps  stamps
 	pool    pool
 	head    string // request line and fixed headers
+	token   string // is hidden in what the server says
 	stall   time.Duration
 	timeout time.Duration
 
@@ -36,7 +37,7 @@ type Client struct {
 
 // NewClient makes a client; it opens nothing yet.
 func NewClient(o Options) *Client {
-	return &Client{clock: o.Clock, dialer: newDialer(o.Target, o.Clock), head: requestHead(o), stall: o.Stall, timeout: o.Timeout}
+	return &Client{clock: o.Clock, dialer: newDialer(o.Target, o.Clock), head: requestHead(o), token: o.Token, stall: o.Stall, timeout: o.Timeout}
 }
 
 // SwitchOnStamps has the kernel stamp what it receives, where the target's connections can have stamps; Close ends it.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"assay/fault"
 	"assay/runner/record"
 )
 
@@ -305,7 +306,7 @@ func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 		r.DoneUS = max(s.readUS, r.SentUS)
 	}
 	r.FirstByteUS, r.BytesIn, r.SharedReads = s.firstUS, s.bytes, s.shared
-	r.ID, r.FinishReason, r.Status = s.id, s.finish, x.resp.status
+	r.ID, r.FinishReason, r.Status = fault.Hide(s.id, x.token), fault.Hide(s.finish, x.token), x.resp.status
 	r.InputTokens, r.CachedTokens, r.FirstAnswer = s.input, s.cached, s.answer
 	if s.usage {
 		r.OutputTokens = s.output
@@ -318,7 +319,7 @@ func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 		r.RetryAfterUS = x.resp.retry.Microseconds()
 	}
 	r.Outcome, r.Error = x.outcome(ctx, end)
-	r.Error = cut(r.Error)
+	r.Error = cut(fault.Hide(r.Error, x.token))
 }
 
 // cut shortens a text to what a record keeps, at a whole character.
