@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -206,8 +207,12 @@ func TestStoppedDaemonResumesAtTheNextPoint(t *testing.T) {
 				t.Errorf("want the daemon alone, found %v", left)
 			}
 			before := readDoc(t, d, id)
-			d.call(http.MethodPost, "/api/v1/runs/"+id+"/resume", "", http.StatusAccepted, nil)
-			d.follow(id, ended)
+			if sig == syscall.SIGKILL {
+				p.must(exitValid, "run", "--resume", id) // handed to the daemon, and followed
+			} else {
+				d.call(http.MethodPost, "/api/v1/runs/"+id+"/resume", "", http.StatusAccepted, nil)
+				d.follow(id, ended)
+			}
 			after := readDoc(t, d, id)
 			if after.Run.State != result.Done || len(after.Points) != 2 {
 				t.Fatalf("resumed run is %s with %d points: %v", after.Run.State, len(after.Points), after.Run.Error)
@@ -239,7 +244,15 @@ func TestInterruptedRunResumesWithoutDaemon(t *testing.T) {
 	}
 }
 
-func TestCtrlCStopsCleanly(t *testing.T) {
+func TestSignalsStopCleanly(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) { stopsCleanly(t, sig) })
+	}
+}
+
+// stopsCleanly interrupts a run while it measures: the code of an interrupted run, nothing left running, a run that can be resumed.
+func stopsCleanly(t *testing.T, sig os.Signal) {
+	t.Helper()
 	p := newProgram(t)
 	cmd := p.command(t.Context(), "run", writePlan(t, longPlan()), "--set", "protocol.sweep.duration=60s")
 	stderr, err := cmd.StderrPipe()
@@ -252,7 +265,7 @@ func TestCtrlCStopsCleanly(t *testing.T) {
 	lines := bufio.NewScanner(stderr)
 	for asked := false; lines.Scan(); {
 		if !asked && strings.Contains(lines.Text(), "in flight") {
-			asked = cmd.Process.Signal(os.Interrupt) == nil // once: a second signal ends it at once
+			asked = cmd.Process.Signal(sig) == nil // once: a second signal ends it at once
 		}
 	}
 	_ = cmd.Wait()
@@ -262,6 +275,27 @@ func TestCtrlCStopsCleanly(t *testing.T) {
 	p.nothingLeft()
 	if doc := p.must(exitValid, "show", "last", "--json").result(t); doc.Run.State != result.Interrupted {
 		t.Errorf("run is %s", doc.Run.State)
+	}
+}
+
+// TestClosedPipe: who reads the output may go away; the run goes on to its end.
+func TestClosedPipe(t *testing.T) {
+	p := newProgram(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command(t.Context(), "run", writePlan(t, simPlan("")))
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if doc := p.must(exitValid, "show", "last", "--json").result(t); doc.Run.State != result.Done {
+		t.Errorf("run is %s, exit %d", doc.Run.State, cmd.ProcessState.ExitCode())
 	}
 }
 
