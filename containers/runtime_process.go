@@ -97,7 +97,7 @@ func (c *child) start(file string) error {
 		return fmt.Errorf("mark the %s: %w", c.spec.Role, err)
 	}
 	c.cmd = &exec.Cmd{Path: file, Args: c.spec.Argv, Stdout: c.log, Stderr: c.log, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	c.cmd.Env = slices.Concat(c.cmd.Environ(), envList(c.spec.Env), c.mark.Environ()) // the last of a name counts: no plan can take the mark off
+	c.cmd.Env = slices.Concat(handedDown(c.cmd.Environ()), envList(c.spec.Env), c.mark.Environ()) // the last of a name counts: no plan can take the mark off
 	if err := c.cmd.Start(); err != nil {
 		_ = os.Remove(c.log.Name() + mark.Suffix)
 		return fault.New(layerOf(c.spec.Role), "start_failed", "check that the program runs on this machine", "the %s did not start: %w", c.spec.Role, err)

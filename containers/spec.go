@@ -26,11 +26,12 @@ const defaultGrace = 30 * time.Second
 
 // SpecOptions is what a spec needs beside the plan.
 type SpecOptions struct {
-	Owner      string // mark of the data directory
-	Run        string // id of the run
-	Dir        string // the run's folder
-	Executable string // this program, for the simulated engine
-	Unpinned   bool   // routers: an image without digest is accepted; servers take it from the plan
+	Owner      string              // mark of the data directory
+	Run        string              // id of the run
+	Dir        string              // the run's folder
+	Executable string              // this program, for the simulated engine
+	Getenv     func(string) string // reads the variables that server.env_from names, of this program's environment
+	Unpinned   bool                // routers: an image without digest is accepted; servers take it from the plan
 }
 
 // ServerSpec says what to start for the plan's server, and how to talk to it. A port that the plan leaves open is picked here,
@@ -62,7 +63,7 @@ func serverSpec(p plan.Plan, preset Preset, opt SpecOptions, port int) (Spec, er
 	case "process":
 		return processSpec(s, p, preset, opt, port)
 	case "docker":
-		return dockerSpec(s, p, preset, port)
+		return dockerSpec(s, p, preset, opt, port)
 	}
 	return Spec{}, fault.New(fault.Plan, "runtime_unknown", "write "+strings.Join(names(Runtimes()), ", "), "server.runtime %q is not known", p.Server.Runtime)
 }
@@ -92,18 +93,24 @@ func processSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) 
 	if err != nil {
 		return Spec{}, err
 	}
-	s.Port, s.HostPort, s.Env = port, port, environment(preset, p)
+	if s.Env, err = environment(preset, p, opt); err != nil {
+		return Spec{}, err
+	}
+	s.Port, s.HostPort = port, port
 	v := engine.Values{Host: "127.0.0.1", Port: port, Model: modelOf(p, preset, p.Model.Path), Served: served(p), Revision: revisionOf(p)}
 	s.Argv = append(slices.Clone(command), preset.Arguments(command, p.Server.Args, v)...)
 	return s, nil
 }
 
-func dockerSpec(s Spec, p plan.Plan, preset Preset, port int) (Spec, error) {
+func dockerSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) (Spec, error) {
 	shm, err := shmBytes(p.Server.ShmSize, preset)
 	if err != nil {
 		return Spec{}, err
 	}
-	s.Image, s.GPUs, s.ShmBytes, s.HostNet, s.Env = p.Server.Image, p.Server.GPUs, shm, p.Server.Network == "host", environment(preset, p)
+	if s.Env, err = environment(preset, p, opt); err != nil {
+		return Spec{}, err
+	}
+	s.Image, s.GPUs, s.ShmBytes, s.HostNet = p.Server.Image, p.Server.GPUs, shm, p.Server.Network == "host"
 	if s.Argv = p.Server.Command; len(s.Argv) == 0 {
 		s.Argv = preset.Entrypoint
 	}
@@ -218,23 +225,6 @@ func revisionOf(p plan.Plan) string {
 		return ""
 	}
 	return p.Model.Revision
-}
-
-// environment is the preset's under the plan's. A model that lies on disk is never looked for on the network.
-func environment(preset Preset, p plan.Plan) map[string]string {
-	env := map[string]string{}
-	for k, v := range preset.Env {
-		env[k] = v
-	}
-	if p.Model.Path != "" {
-		for k, v := range preset.OfflineEnv {
-			env[k] = v
-		}
-	}
-	for k, v := range p.Server.Env {
-		env[k] = v
-	}
-	return env
 }
 
 func shmBytes(size string, preset Preset) (int64, error) {

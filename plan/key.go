@@ -17,6 +17,7 @@ type key struct {
 	Default  string // as a plan would write it; "" when there is none or it depends on other keys
 	Enum     []string
 	Min, Max *float64
+	Longest  int // characters of a text; 0: no bound. A bounded text is a name, which stands in lists: one line that can be printed
 	Above    *float64 // exclusive minimum
 }
 
@@ -44,6 +45,8 @@ func (k *key) apply(rule string) {
 		k.Default = value
 	case "enum":
 		k.Enum = append(k.Enum, value)
+	case "maxLength":
+		k.Longest = int(*bound(value))
 	case "minimum":
 		k.Min = bound(value)
 	case "maximum":

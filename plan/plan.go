@@ -12,7 +12,7 @@ const AnyModel = "*"
 // Plan is the recipe of a run. Parse gives it with its defaults filled, and valid.
 type Plan struct {
 	APIVersion string         `json:"apiVersion" jsonschema:"required,enum=assay/v1"`      // version of the plan's form
-	Name       string         `json:"name" jsonschema:"required"`                          // name of the runs this plan makes, in lists and reports
+	Name       string         `json:"name" jsonschema:"required,maxLength=100"`            // name of the runs this plan makes, in lists and reports
 	Model      Model          `json:"model" jsonschema:"required"`                         // what is served
 	Server     Server         `json:"server" jsonschema:"required"`                        // the inference server and how it is started
 	Routers    []Router       `json:"routers,omitempty"`                                   // what stands between client and server, by point
@@ -26,10 +26,10 @@ type Plan struct {
 
 // Model is what is served.
 type Model struct {
-	Name     string `json:"name" jsonschema:"required"` // short name for reports; with runtime endpoint "*" is the one model the server lists
-	Served   string `json:"served,omitempty"`           // name in requests; by default the model's name
-	Revision string `json:"revision,omitempty"`         // commit of the model repository
-	Path     string `json:"path,omitempty"`             // file or folder on the host; in docker it is mounted read-only
+	Name     string `json:"name" jsonschema:"required,maxLength=200"`    // short name for reports; with runtime endpoint "*" is the one model the server lists
+	Served   string `json:"served,omitempty" jsonschema:"maxLength=200"` // name in requests; by default the model's name
+	Revision string `json:"revision,omitempty"`                          // commit of the model repository
+	Path     string `json:"path,omitempty"`                              // file or folder on the host; in docker it is mounted read-only
 }
 
 // Server is the inference server and how it is started.
@@ -40,7 +40,8 @@ type Server struct {
 	Image    string            `json:"image,omitempty"`                                                              // docker only: name@sha256:<64 hex>
 	Command  []string          `json:"command,omitempty"`                                                            // the program of runtime process; the override of the image's entry point in docker
 	Args     []string          `json:"args,omitempty"`                                                               // arguments; the preset adds host, port, model, served name and metrics where args does not say it
-	Env      map[string]string `json:"env,omitempty"`                                                                // environment variables of the server; like args they stand in every result, so no secrets: a process also inherits those of assay
+	Env      map[string]string `json:"env,omitempty"`                                                                // environment variables of the server; like args they stand in every result, so a name such as HF_TOKEN is refused here; of the environment of assay, a process inherits only what finds programs, home, libraries and devices, such as PATH, HOME, LD_LIBRARY_PATH, CUDA_* and NCCL_*
+	EnvFrom  []string          `json:"env_from,omitempty"`                                                           // names of variables that the server gets from the environment of assay; their values stand in no plan and no result, but what the server itself writes into its log is kept as it is
 	GPUs     string            `json:"gpus,omitempty"`                                                               // docker only: all, none or indices such as "0,1"; by default all for vllm and sglang, else none
 	Mounts   []Mount           `json:"mounts,omitempty"`                                                             // docker only: more folders of the host in the container
 	ShmSize  string            `json:"shm_size,omitempty"`                                                           // docker only: shared memory such as 16g; 16g by default for vllm and sglang
@@ -123,11 +124,11 @@ type Protocol struct {
 
 // Sweep is a closed loop at each concurrency.
 type Sweep struct {
-	Concurrency []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=1000000"` // requests in flight, a point each; one number or a list
-	Requests    int      `json:"requests,omitempty" jsonschema:"minimum=0"`                   // measured requests per point; 0: by duration only
-	Duration    Duration `json:"duration,omitempty"`                                          // length of the window; 0: by requests only
-	MinDuration Duration `json:"min_duration,omitempty"`                                      // the window lasts at least this long, also when the requests are done
-	Warmup      Warmup   `json:"warmup,omitzero"`                                             // is sent before a point's window opens and is in no figure
+	Concurrency []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=100000"`   // requests in flight, a point each; one number or a list
+	Requests    int      `json:"requests,omitempty" jsonschema:"minimum=0,maximum=1000000000"` // measured requests per point; 0: by duration only
+	Duration    Duration `json:"duration,omitempty"`                                           // length of the window; 0: by requests only
+	MinDuration Duration `json:"min_duration,omitempty"`                                       // the window lasts at least this long, also when the requests are done
+	Warmup      Warmup   `json:"warmup,omitzero"`                                              // is sent before a point's window opens and is in no figure
 }
 
 // Serve is an open loop at a rate.
@@ -135,8 +136,8 @@ type Serve struct {
 	Rate           []float64 `json:"rate" jsonschema:"required,exclusiveMinimum=0,maximum=1000000"`              // requests per second, a point each; one number or a list
 	Arrival        string    `json:"arrival" jsonschema:"default=poisson,enum=poisson,enum=gamma,enum=constant"` // how the gaps between requests are spread
 	Burstiness     float64   `json:"burstiness,omitempty" jsonschema:"exclusiveMinimum=0"`                       // gamma only: shape of the gaps, 1 is poisson, less is burstier; 1 by default
-	MaxConcurrency int       `json:"max_concurrency,omitempty" jsonschema:"minimum=0,default=0"`                 // most requests in flight; what it holds back counts from its intended time; 0: no limit
-	Requests       int       `json:"requests,omitempty" jsonschema:"minimum=0"`                                  // requests that are issued; 0: by duration only
+	MaxConcurrency int       `json:"max_concurrency,omitempty" jsonschema:"minimum=0,maximum=100000,default=0"`  // most requests in flight; what it holds back counts from its intended time; 0: no limit
+	Requests       int       `json:"requests,omitempty" jsonschema:"minimum=0,maximum=1000000000"`               // requests that are issued; 0: by duration only
 	Duration       Duration  `json:"duration,omitempty"`                                                         // how long requests are issued; 0: by requests only
 	Window         Cut       `json:"window,omitzero"`                                                            // what is left out of the measuring window
 	DecodeNodes    int       `json:"decode_nodes,omitempty" jsonschema:"minimum=0"`                              // nodes that decode, for tokens/s per node
@@ -145,7 +146,7 @@ type Serve struct {
 // Matrix is contexts × concurrencies.
 type Matrix struct {
 	Contexts        []Length `json:"contexts" jsonschema:"required,minimum=1,maximum=16777216"`       // lengths of the prompt in tokens, such as 8k; one or a list
-	Concurrency     []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=1000000"`     // requests in flight; one number or a list
+	Concurrency     []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=100000"`      // requests in flight; one number or a list
 	Duration        Duration `json:"duration" jsonschema:"default=30s,exclusiveMinimum=0"`            // measured time of a decode cell
 	PrefillDuration Duration `json:"prefill_duration" jsonschema:"default=30s,exclusiveMinimum=0"`    // limit of a context's prefill pass
 	MaxTokens       int      `json:"max_tokens" jsonschema:"default=4096,minimum=1,maximum=16777216"` // longest answer in a decode cell
@@ -153,8 +154,8 @@ type Matrix struct {
 
 // Warmup is sent before a point's window opens and is in no figure.
 type Warmup struct {
-	Requests int      `json:"requests,omitempty" jsonschema:"minimum=0"` // number of requests
-	Duration Duration `json:"duration,omitempty"`                        // length in time
+	Requests int      `json:"requests,omitempty" jsonschema:"minimum=0,maximum=1000000000"` // number of requests
+	Duration Duration `json:"duration,omitempty"`                                           // length in time
 }
 
 // Cut leaves the first and last part of an open loop out of the window.

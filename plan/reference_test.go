@@ -83,6 +83,8 @@ func kindCell(t reflect.Type) string {
 
 func boundsCell(k key) string {
 	switch {
+	case k.Longest > 0:
+		return fmt.Sprintf(", at most %d characters", k.Longest)
 	case k.Above != nil:
 		return fmt.Sprintf(" > %.0f", *k.Above)
 	case k.Min != nil && k.Max != nil:

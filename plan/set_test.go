@@ -15,7 +15,7 @@ func TestSet(t *testing.T) {
 		"text":            {[]string{"name=other"}, func(p Plan) any { return p.Name }, "other"},
 		"text with =":     {[]string{"name=a=b"}, func(p Plan) any { return p.Name }, "a=b"},
 		"text like YAML":  {[]string{"name=[a, b]: c #d"}, func(p Plan) any { return p.Name }, "[a, b]: c #d"},
-		"quoted text":     {[]string{`name="a\tb"`}, func(p Plan) any { return p.Name }, "a\tb"},
+		"quoted text":     {[]string{`workload.system="a\tb"`}, func(p Plan) any { return p.Workload.System }, "a\tb"},
 		"number as text":  {[]string{"name=0123"}, func(p Plan) any { return p.Name }, "0123"},
 		"list":            {[]string{"protocol.sweep.concurrency=1,2,4"}, func(p Plan) any { return p.Protocol.Sweep.Concurrency }, []int{1, 2, 4}},
 		"list of one":     {[]string{"protocol.sweep.concurrency=7"}, func(p Plan) any { return p.Protocol.Sweep.Concurrency }, []int{7}},

@@ -7,7 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 )
+
+// longest is the most a duration may be; more is a slip of the pen.
+const longest = 30 * 24 * time.Hour
 
 // validator collects what is wrong with a plan whose defaults are filled.
 type validator struct {
@@ -98,6 +104,8 @@ func (v *validator) scalar(f reflect.Value, k key, path string) {
 	switch {
 	case f.Kind() == reflect.String:
 		v.text(f.String(), k, path)
+	case f.Type() == reflect.TypeFor[Duration]() && f.Int() > int64(longest):
+		v.fail(path, "value", "", "%s is %s; the most is %s, 30 days", path, Duration(f.Int()), Duration(longest))
 	case f.CanInt():
 		v.bounds(float64(f.Int()), k, path)
 	case f.CanFloat():
@@ -115,8 +123,20 @@ func (v *validator) text(s string, k key, path string) {
 	if strings.ContainsRune(s, 0) {
 		v.fail(path, "value", "", "%s holds a zero byte", path)
 	}
+	v.name(s, k, path)
 	if len(k.Enum) > 0 && !slices.Contains(k.Enum, s) {
 		v.fail(path, "value", enumHint(path, s), "%s %q is not %s%s", path, s, pick(enumHint(path, s) == "", "known", "in this version"), meant(s, k.Enum))
+	}
+}
+
+// name checks a text that stands in lists.
+func (v *validator) name(s string, k key, path string) {
+	switch {
+	case k.Longest == 0:
+	case utf8.RuneCountInString(s) > k.Longest:
+		v.fail(path, "value", "", "%s has %d characters; the most is %d", path, utf8.RuneCountInString(s), k.Longest)
+	case strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
+		v.fail(path, "value", "", "%s %q holds a character that cannot be printed", path, s)
 	}
 }
 
@@ -157,6 +177,7 @@ var (
 	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:-]*(@sha256:[0-9a-f]{64})?$`)
 	envForm    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	gpusForm   = regexp.MustCompile(`^(all|none|[0-9]+(,[0-9]+)*)$`)
+	secretForm = regexp.MustCompile(`(?i)(^|_)(TOKEN|KEY|SECRET|PASSWORD|PASSWD)$`)
 	shmForm    = regexp.MustCompile(`^[1-9][0-9]{0,9}[kmgKMG]?$`)
 	checkForm  = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 )

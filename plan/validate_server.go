@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,7 +38,7 @@ func (v *validator) server(p Plan) {
 		v.endpointURL(s.URL)
 		v.forbid("endpoint", dockerOnly(s), map[string]bool{
 			"server.image": s.Image != "", "server.command": len(s.Command) > 0, "server.args": len(s.Args) > 0,
-			"server.env": len(s.Env) > 0, "server.port": s.Port != 0,
+			"server.env": len(s.Env) > 0, "server.env_from": len(s.EnvFrom) > 0, "server.port": s.Port != 0,
 		})
 	}
 	v.environment(s)
@@ -98,17 +99,41 @@ func (v *validator) absolute(file, at string) {
 	}
 }
 
+// LooksSecret tells whether a variable of this name holds a secret, as names of secrets end.
+func LooksSecret(name string) bool { return secretForm.MatchString(name) }
+
 func (v *validator) environment(s Server) {
 	for name, value := range s.Env {
 		if strings.ContainsRune(value, 0) {
 			v.fail("server.env."+name, "value", "", "server.env.%s holds a zero byte", name)
 		}
-		if !envForm.MatchString(name) {
+		switch {
+		case !envForm.MatchString(name):
 			v.fail("server.env."+name, "value", "", "server.env: %q is not the name of a variable: letters, digits and _", name)
+		case LooksSecret(name):
+			v.fail("server.env."+name, "secret", "write server.env_from: ["+name+"], and export "+name+" for the program that executes the run",
+				"server.env.%s looks like a secret, which would stand in every result", name)
 		}
 	}
+	v.envFrom(s)
 	if s.TokenEnv != "" && !envForm.MatchString(s.TokenEnv) {
 		v.fail("server.token_env", "value", "put the token into a variable and name that here", "server.token_env is not the name of a variable")
+	}
+}
+
+// envFrom checks the names of variables whose values stand in no plan.
+func (v *validator) envFrom(s Server) {
+	for i, name := range s.EnvFrom {
+		at := join("server.env_from", strconv.Itoa(i))
+		_, written := s.Env[name]
+		switch {
+		case !envForm.MatchString(name): // what stands there may be the secret itself: it is not repeated
+			v.fail(at, "value", "put the value into a variable and name that here", "%s is not the name of a variable", at)
+		case written:
+			v.fail(at, "value", "keep one of them", "%s %s stands in server.env too", at, name)
+		case slices.Index(s.EnvFrom, name) < i:
+			v.fail(at, "value", "", "%s %s stands there twice", at, name)
+		}
 	}
 }
 

@@ -69,6 +69,19 @@ func TestServerRules(t *testing.T) {
 		"token":            {[]string{"server.token_env=sk-secret"}, "plan.value", "server.token_env is not the name of a variable"},
 		"endpoint":         {[]string{"server.endpoint=chats"}, "plan.value", `server.endpoint "chats" is not known; did you mean "chat"?`},
 		"any model":        {[]string{"model.name=*"}, "plan.value", `model.name "*" stands for the model of a running server; runtime docker starts one`},
+		"name, long":       {[]string{"name=" + strings.Repeat("ä", 101)}, "plan.value", "name has 101 characters; the most is 100"},
+		"name, control":    {[]string{`name="a\e[31m"`}, "plan.value", `name "a\x1b[31m" holds a character that cannot be printed`},
+		"name, lines":      {[]string{`name="a\nb"`}, "plan.value", `name "a\nb" holds a character that cannot be printed`},
+		"model, long":      {[]string{"model.name=" + strings.Repeat("m", 201), "model.served=m"}, "plan.value", "model.name has 201 characters; the most is 200"},
+		"served, control":  {[]string{`model.served="a\tb"`}, "plan.value", `model.served "a\tb" holds a character that cannot be printed`},
+		"secret":           {[]string{"server.env.HF_TOKEN=hf_x"}, "plan.secret", "server.env.HF_TOKEN looks like a secret, which would stand in every result"},
+		"secret, lower":    {[]string{"server.env.password=x"}, "plan.secret", "server.env.password looks like a secret, which would stand in every result"},
+		"from, no name":    {[]string{"server.env_from=HF_TOKEN=hf_x"}, "plan.value", "server.env_from.0 is not the name of a variable"},
+		"from, twice":      {[]string{"server.env_from=A,A"}, "plan.value", "server.env_from.1 A stands there twice"},
+		"from, written":    {[]string{"server.env_from=A", "server.env.A=1"}, "plan.value", "server.env_from.0 A stands in server.env too"},
+		"grace":            {[]string{"server.stop.grace=721h"}, "plan.value", "server.stop.grace is 721h; the most is 720h, 30 days"},
+		"concurrency":      {[]string{"protocol.sweep.concurrency=100001"}, "plan.value", "protocol.sweep.concurrency.0 is 100001; the most is 100000"},
+		"requests":         {[]string{"protocol.sweep.requests=1000000001"}, "plan.value", "protocol.sweep.requests is 1000000001; the most is 1000000000"},
 		"ready":            {[]string{"server.ready.timeout=0"}, "plan.value", "server.ready.timeout must be more than 0"},
 		"timeout":          {[]string{"client.timeout=0s"}, "plan.value", "client.timeout must be more than 0"},
 		"client":           {[]string{"client.kind=aiperf"}, "plan.value", `client.kind "aiperf" is not known; known are native`},
@@ -99,6 +112,9 @@ func TestEndpointRules(t *testing.T) {
 		"image":      {[]string{"server.image=v@" + digest}, "plan.value", "server.image has no meaning for runtime endpoint"},
 		"command":    {[]string{"server.command=vllm"}, "plan.value", "server.command has no meaning for runtime endpoint"},
 		"args":       {[]string{"server.args=-x"}, "plan.value", "server.args has no meaning for runtime endpoint"},
+		"env from":   {[]string{"server.env_from=A"}, "plan.value", "server.env_from has no meaning for runtime endpoint"},
+		"most":       {[]string{"protocol.serve.max_concurrency=100001"}, "plan.value", "protocol.serve.max_concurrency is 100001; the most is 100000"},
+		"duration":   {[]string{"protocol.serve.duration=10000h"}, "plan.value", "protocol.serve.duration is 10000h; the most is 720h, 30 days"},
 		"env":        {[]string{"server.env.A=1"}, "plan.value", "server.env has no meaning for runtime endpoint"},
 		"gpus":       {[]string{"server.gpus=all"}, "plan.value", "server.gpus has no meaning for runtime endpoint"},
 		"rate":       {[]string{"protocol.serve.rate=10,0"}, "plan.value", "protocol.serve.rate.1 must be more than 0"},
@@ -142,6 +158,18 @@ func TestLoadRules(t *testing.T) {
 		"process":      {sets("server.image=a@" + digest), "plan.value", "server.image has no meaning for runtime process"},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, matrix) })
+	}
+}
+
+// TestNamesThatAreNoSecrets: what only looks like the name of a secret, and names at their bounds, are taken.
+func TestNamesThatAreNoSecrets(t *testing.T) {
+	for _, set := range []string{
+		"server.env.TOKENIZERS_PARALLELISM=false", "server.env.MAX_TOKENS=1", "server.env.KEYS=1", "server.env.MONKEY=1",
+		"server.env_from=HF_TOKEN,A", "name=" + strings.Repeat("ä", 100), "server.stop.grace=720h", "protocol.sweep.concurrency=100000",
+	} {
+		if _, err := ParseSet([]byte(docker), []string{set}); err != nil {
+			t.Errorf("%s: %v", set, err)
+		}
 	}
 }
 
