@@ -30,6 +30,7 @@ type point struct {
 	metrics  *metrics.Summary
 	mlperf   *metrics.Summary
 	counts   counts
+	planned  plan.Point
 	problems []string
 }
 
@@ -82,14 +83,26 @@ func (n *run) useRecording(name string, size, limit int64, in io.Reader) {
 	}
 }
 
+// spoil takes back what was made of a recording that turned out not to be the one of the manifest.
+func (n *run) spoil(name string) {
+	i, ok := n.byPath[name]
+	if !ok {
+		return
+	}
+	p := &n.points[i]
+	p.metrics, p.mlperf, p.counts = nil, nil, counts{}
+	p.problem("its recording %s was changed", name)
+}
+
 func (n *run) recompute(p *point, told result.Point, rec record.Recording) {
 	n.compareHeader(p, told, rec)
 	p.counts = countsOf(rec)
-	shape, ok := n.shape(told.ID)
-	if !ok {
+	var ok bool
+	if p.planned, ok = n.planned(told.ID); !ok {
 		p.problem("the plan has no such point")
 		return
 	}
+	shape := runner.ShapeOf(n.plan, p.planned)
 	s := metrics.Summarise(rec, window(told.Recording.WindowUS), shape)
 	p.metrics = &s
 	if told.MLPerf != nil {
@@ -121,32 +134,49 @@ func (n *run) compareHeader(p *point, told result.Point, rec record.Recording) {
 	}
 }
 
-// shape is the plan's, not the result's.
-func (n *run) shape(id string) (metrics.Shape, bool) {
+// planned is the point as the plan has it.
+func (n *run) planned(id string) (plan.Point, bool) {
 	if n.planErr != nil {
-		return metrics.Shape{}, false
+		return plan.Point{}, false
 	}
-	for _, p := range n.plan.Points() {
-		if p.ID != id {
-			continue
-		}
-		return runner.ShapeOf(n.plan, p), true
+	points := n.plan.Points()
+	i := slices.IndexFunc(points, func(p plan.Point) bool { return p.ID == id })
+	if i < 0 {
+		return plan.Point{}, false
 	}
-	return metrics.Shape{}, false
+	return points[i], true
 }
 
 // lines says what the recomputation found, after the last recording.
 func (n *run) lines() []Line {
+	lost := n.lost()
+	if lost == "" {
+		n.utilize()
+	}
+	lines := []Line{n.planLine(), n.coverLine(), n.verdictLine()}
+	for i, told := range n.result.Points {
+		lines = append(lines, n.points[i].line(told, lost))
+	}
+	return lines
+}
+
+func (n *run) utilize() {
 	var all []*metrics.Summary
 	for _, p := range n.points {
 		all = append(all, p.metrics)
 	}
 	metrics.Utilize(all)
-	lines := []Line{n.planLine(), n.coverLine()}
+}
+
+// lost names the first point that has numbers and no recording to recompute them from; "" when there is none. Utilization is a share of the
+// best point, and that may be the one.
+func (n *run) lost() string {
 	for i, told := range n.result.Points {
-		lines = append(lines, n.points[i].line(told))
+		if told.Metrics != nil && n.points[i].metrics == nil {
+			return told.ID
+		}
 	}
-	return lines
+	return ""
 }
 
 func (n *run) planLine() Line {
@@ -196,25 +226,44 @@ func (n *run) unmeasured(told map[string]bool) []string {
 	return ids
 }
 
-func (p *point) line(told result.Point) Line {
+// line is what was found of a point. Its utilization is left out when the recording of another one is lost.
+func (p *point) line(told result.Point, lost string) Line {
 	what := "point " + told.ID
 	switch {
 	case len(p.problems) > 0:
 		return Line{what, Fail, strings.Join(p.problems, "; ")}
-	case told.Metrics == nil && told.MLPerf == nil && told.State != result.PointValid && told.State != result.PointQueued:
+	case told.Metrics == nil && told.MLPerf == nil && told.Recording == nil && told.State != result.PointValid && told.State != result.PointQueued:
 		return Line{what, None, "has no numbers: " + string(told.State)}
 	case told.Recording == nil:
 		return Line{what, Fail, "has no recording to recompute it from"}
 	case p.metrics == nil:
 		return Line{what, Fail, "could not be recomputed: its recording " + told.Recording.Path + " was not read"}
 	}
-	numbers, differ := compare("", told.Metrics, p.metrics)
+	numbers, differ := compare("", withoutShare(told.Metrics, lost), p.metrics)
 	more, alsoDiffer := compare("mlperf.", told.MLPerf, p.mlperf)
 	counted, countsDiffer := p.counts.compare(told)
-	if differ = slices.Concat(differ, alsoDiffer, countsDiffer); len(differ) > 0 {
+	differ = slices.Concat(differ, alsoDiffer, countsDiffer)
+	if bad := p.overstated(told); bad != "" {
+		differ = append(differ, bad)
+	}
+	if len(differ) > 0 {
 		return Line{what, Fail, strings.Join(first(differ), "; ")}
 	}
-	return Line{what, OK, fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more+counted, told.Recording.Path)}
+	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more+counted, told.Recording.Path)
+	if lost != "" {
+		text += "; utilization not recomputed: point " + lost + " is unreadable"
+	}
+	return Line{what, OK, text}
+}
+
+// withoutShare leaves the utilization out when the recording of a point is lost.
+func withoutShare(told *metrics.Summary, lost string) *metrics.Summary {
+	if told == nil || lost == "" {
+		return told
+	}
+	s := *told
+	s.Utilization = nil
+	return &s
 }
 
 // maxNamed is how many findings of one kind are named; the rest is counted.

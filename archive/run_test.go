@@ -89,7 +89,7 @@ func measuredPoint(t *testing.T, dir string, c int) result.Point {
 	span, issue, shape := [2]int64{10_000, 90_000}, [2]int64{5_000, 150_000}, metrics.Shape{Concurrency: c}
 	sum, mlperf := metrics.Summarise(rec, window(span), shape), metrics.MLPerf(rec, window(issue), shape)
 	epoch := rec.Header.EpochUS
-	return result.Point{ID: id, Phase: plan.PhaseSweep, Concurrency: &c, State: result.PointValid, Metrics: &sum, MLPerf: &mlperf,
+	return result.Point{ID: id, Phase: plan.PhaseSweep, Concurrency: &c, State: result.PointNotValid, Metrics: &sum, MLPerf: &mlperf,
 		Client:    &metrics.Client{StampSource: "user", TokenSource: "usage", Events: 44, SharedReads: 3, Retries: 1},
 		Engine:    &result.EngineCount{GenerationTokens: 48, ClientTokens: 48},
 		Window:    &result.Window{StartedUS: epoch + span[0], EndedUS: epoch + span[1], DurationS: float64(span[1]-span[0]) / 1e6},

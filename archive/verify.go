@@ -237,6 +237,9 @@ func (v *verifier) readFile(h *tar.Header, in io.Reader) error {
 	}
 	if got := fmt.Sprintf("%x", sum.Sum(nil)); got != listed.SHA256 {
 		v.add(Fail, "file "+name, "has the SHA-256 %s, the manifest says %s", got, listed.SHA256)
+		if v.run != nil {
+			v.run.spoil(name)
+		}
 		return nil
 	}
 	v.files, v.bytes = v.files+1, v.bytes+listed.Bytes

@@ -28,7 +28,7 @@ func TestVerifyAnHonestRun(t *testing.T) {
 		t.Errorf("fingerprint %q, want %q", r.Fingerprint, want)
 	}
 	want := []Line{{"signature", OK, "Ed25519, key " + r.Fingerprint}, {"files", OK, "5 files"}, {"plan", OK, "SHA-256 "},
-		{"points", OK, "all 3"}, {"point c1", OK, "numbers recomputed from recordings/c1.rec, all equal"},
+		{"points", OK, "all 3"}, {"verdict", OK, "not_valid"}, {"point c1", OK, "numbers recomputed from recordings/c1.rec, all equal"},
 		{"point c4", OK, "numbers recomputed"}, {"point c8", None, "has no numbers: skipped"}}
 	if len(r.Lines) != len(want) {
 		t.Fatalf("lines %+v", r.Lines)
@@ -170,6 +170,15 @@ func TestLyingHost(t *testing.T) {
 		{"a point the plan has not", func(r *result.Result) { r.Points[0].ID = "c2" }, []string{"point c2: ", "the plan has no such point"}},
 		{"the plan's hash", func(r *result.Result) { r.Run.PlanSHA256 = strings.Repeat("0", 64) }, []string{"plan: has the SHA-256"}},
 		{"another plan", func(r *result.Result) { r.Plan = json.RawMessage(`{}`) }, []string{"plan: has the SHA-256", "point c1: the plan has no such point"}},
+		{"the run's verdict", func(r *result.Result) { r.Run.Verdict = result.Valid }, []string{`verdict: is "valid"; the states of the run and its points give not_valid`}},
+		{"no verdict", func(r *result.Result) { r.Run.Verdict = "" }, []string{`verdict: is ""`}},
+		{"a worse verdict", func(r *result.Result) {
+			r.Points[0].State, r.Points[1].State, r.Points[2].State = result.PointValid, result.PointQueued, result.PointOver
+		}, []string{`verdict: is "not_valid"; the states of the run and its points give valid`}},
+		{"the state of a point with failures", func(r *result.Result) { r.Points[0].State = result.PointValid },
+			[]string{"point c1: its state is valid, the recording gives not_valid: errors, 1 of 8: reset 1"}},
+		{"the state of a late client's point", func(r *result.Result) { r.Points[1].State, r.Points[1].Client.LagUS.P99 = result.PointQueued, 60_000 },
+			[]string{"point c4: its state is requests_queued, the recording gives not_valid: ", "client_bound, lag p99 60.0 ms"}},
 		{"a valid point without numbers", func(r *result.Result) { r.Points[2].State = result.PointValid }, []string{"point c8: has no recording"}},
 	}
 	for _, tt := range tests {
