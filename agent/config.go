@@ -16,7 +16,7 @@ type Config struct {
 	Program    probes.Program
 	Owner      string                   // mark of this data directory on everything started (see Owner)
 	Executable string                   // this program's file, for presets that start it again
-	Token      func(name string) string // reads the variable a plan names as token_env
+	Token      func(name string) string // reads a variable of this program that a plan names in token_env or env_from
 	Key        ed25519.PrivateKey       // signs archives; nil leaves them out
 	Log        *slog.Logger
 	Now        func() time.Time

@@ -101,13 +101,17 @@ func (x *execution) step(ctx context.Context, name, point string, do func(contex
 		err = do(ctx)
 	}
 	ph.EndedUS = x.nowUS()
-	text := ""
+	text, state := "", result.State("")
 	if err != nil {
 		ph.Error = fault.Of(err, layerOf(name))
 		text = ph.Error.Error()
+		if cause := context.Cause(ctx); cause != nil { // it did not fail, it was stopped
+			state, _ = endState(err, cause)
+			text = cause.Error()
+		}
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	x.emit(result.Event{Kind: result.PhaseEnded, Phase: name, Point: point, Text: text})
+	x.emit(result.Event{Kind: result.PhaseEnded, Phase: name, Point: point, Text: text, State: state})
 	return errors.Join(err, storeErr, x.Store.PutPhase(safe, x.run.ID, ph))
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"assay/fault"
 	"assay/report/machine"
 )
 
@@ -22,7 +23,7 @@ func writeText(w io.Writer, in Input) error {
 	Table(&b, in.Result)
 	writeProblems(&b, v)
 	writeChapters(&b, in, v)
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, fault.PrintableLines(b.String()))
 	return err
 }
 

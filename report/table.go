@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"assay/fault"
 	"assay/report/figure"
 	"assay/result"
 	"assay/runner/metrics"
@@ -74,6 +75,8 @@ func writeAligned(w io.Writer, lines [][]string) {
 	width := make([]int, len(lines[0]))
 	for _, line := range lines {
 		for i, s := range line {
+			s = fault.Printable(s)
+			line[i] = s
 			width[i] = max(width[i], utf8.RuneCountInString(s))
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	RunStarted   = "run.started"
 	RunEnded     = "run.ended" // State, Verdict, Text
 	PhaseStarted = "phase.started"
-	PhaseEnded   = "phase.ended" // Text holds the error, if any
+	PhaseEnded   = "phase.ended" // Text holds the error, if any, and State what stopped the run, if that was it
 	PointStarted = "point.started"
 	PointEnded   = "point.ended"
 	Progressed   = "progress"

@@ -121,17 +121,20 @@ func (a *app) show(out outcome, asJSON bool) error {
 }
 
 func (a *app) showEnd(w io.Writer, r result.Result) {
-	fmt.Fprintf(w, "\nrun      %s\nverdict  %s\n", r.Run.ID, verdictText(r.Run))
+	line := func(name, text string) { fmt.Fprintf(w, "%-8s %s\n", name, fault.Printable(text)) }
+	fmt.Fprintln(w)
+	line("run", r.Run.ID)
+	line("verdict", verdictText(r.Run))
 	if e := r.Run.Error; e != nil {
-		fmt.Fprintf(w, "error    %s\n", e.Error())
+		line("error", e.Error())
 		if e.Hint != "" {
-			fmt.Fprintf(w, "hint     %s\n", e.Hint)
+			line("hint", e.Hint)
 		}
 	}
 	for _, reason := range r.Run.Reasons {
-		fmt.Fprintf(w, "reason   %s (%s)%s\n", reason.Text, reason.Code, evidence(reason))
+		line("reason", reason.Text+" ("+reason.Code+")"+evidence(reason))
 	}
-	fmt.Fprintf(w, "report   %s\n", filepath.Join(a.data, "runs", r.Run.ID, result.ReportName))
+	line("report", filepath.Join(a.data, "runs", r.Run.ID, result.ReportName))
 }
 
 func evidence(r result.Reason) string {

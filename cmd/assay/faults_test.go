@@ -191,13 +191,6 @@ func TestSocketSparesFiles(t *testing.T) {
 	}
 }
 
-// TestPrintable: what an archive's author wrote does not reach the terminal as a command.
-func TestPrintable(t *testing.T) {
-	if got, want := printable("a\x1b[2J×\n"), "a\ufffd[2J×\ufffd"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestHelpHasExamples: every command explains itself with an example.
 func TestHelpHasExamples(t *testing.T) {
 	a := app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, getenv: func(string) string { return "" }}

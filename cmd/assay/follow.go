@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/fault"
 	"assay/result"
 )
 
@@ -44,7 +45,7 @@ func (f *follower) event(e result.Event) {
 		f.status("%s %s", e.Phase, e.Point)
 	case result.PhaseEnded:
 		if e.Text != "" {
-			f.line("%s failed: %s", e.Phase, e.Text)
+			f.line("%s %s: %s", e.Phase, howEnded(e.State), e.Text)
 			return
 		}
 		if told(e.Phase) {
@@ -59,6 +60,14 @@ func (f *follower) event(e result.Event) {
 	case result.RunEnded:
 		f.line("run ended: %s %s", e.State, e.Verdict)
 	}
+}
+
+// howEnded is a word for a phase that did not end well: it failed, or somebody stopped the run.
+func howEnded(s result.State) string {
+	if s == result.Interrupted || s == result.Canceled {
+		return "stopped"
+	}
+	return "failed"
 }
 
 // told says which phases are worth a line of their own when they end well.
@@ -90,17 +99,21 @@ func progressText(e result.Event) string {
 	if name == "" {
 		name = e.Phase
 	}
-	s := fmt.Sprintf("%-8s %-8s %s", name, p.Stage, bar(p.Done, p.Total)) + amount(*p)
+	stage, text := p.Stage, e.Text
+	if stage == name { // a phase of one stage: its text says more
+		stage, text = text, ""
+	}
+	s := fmt.Sprintf("%-8s %-8s %s", name, stage, bar(p.Done, p.Total)) + amount(*p)
 	if p.InFlight > 0 {
 		s += fmt.Sprintf("  in flight %d  %.0f tok/s  TTFT %.0f ms", p.InFlight, p.TPS, p.TTFTMS)
 	}
 	if p.Failed > 0 {
 		s += fmt.Sprintf("  failed %d", p.Failed)
 	}
-	if e.Text != "" {
-		s += "  " + e.Text
+	if text != "" {
+		s += "  " + text
 	}
-	return s
+	return strings.TrimRight(s, " ")
 }
 
 // amount says how far a step is in its own unit; nothing when nothing was counted yet.
@@ -148,7 +161,7 @@ func pointLine(p result.Point) string {
 // line writes a line that stays.
 func (f *follower) line(format string, args ...any) {
 	f.clear()
-	fmt.Fprintf(f.stderr, "%6.1f s  %s\n", f.now().Sub(f.began).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(f.stderr, "%6.1f s  %s\n", f.now().Sub(f.began).Seconds(), fault.Printable(fmt.Sprintf(format, args...)))
 }
 
 // status rewrites the last line of a terminal.
@@ -157,7 +170,7 @@ func (f *follower) status(format string, args ...any) {
 		return
 	}
 	f.clear()
-	text := []rune(fmt.Sprintf(format, args...))
+	text := []rune(fault.Printable(fmt.Sprintf(format, args...)))
 	text = text[:min(len(text), max(0, f.columns-11))]
 	fmt.Fprintf(f.stderr, "%6.1f s  %s", f.now().Sub(f.began).Seconds(), string(text))
 	f.live = true

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"assay/archive"
+	"assay/fault"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -32,7 +31,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				err = json.NewEncoder(a.stdout).Encode(r)
 			} else {
 				for _, l := range r.Lines {
-					fmt.Fprintf(a.stdout, "%-8s %-24s %s\n", l.State, printable(l.What), printable(l.Text))
+					fmt.Fprintf(a.stdout, "%-8s %-24s %s\n", l.State, fault.Printable(l.What), fault.Printable(l.Text))
 				}
 			}
 			if err == nil && !r.OK {
@@ -56,14 +55,4 @@ func readable(name string) error {
 		err = nil
 	}
 	return errors.Join(err, f.Close())
-}
-
-// printable takes out of a text what would command a terminal: names in an archive are somebody else's.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }
