@@ -26,18 +26,19 @@ func SerialHash(serial string) string {
 
 // cleaner takes out of a capture what names the machine, its place or its owner.
 type cleaner struct {
-	host *regexp.Regexp
-	name func(string) string
+	host  *regexp.Regexp
+	homes func(string) string
+	ids   func(string) string
 }
 
 func (r *recording) cleaner() cleaner {
 	if r.uname == nil || len(r.uname.Nodename) < 3 || r.uname.Nodename == "localhost" {
-		return cleaner{name: WithoutIDs()}
+		return cleaner{homes: r.homes(), ids: WithoutIDs()}
 	}
 	short, _, _ := strings.Cut(r.uname.Nodename, ".")
 	doubled := strings.ReplaceAll(short, "-", "--") // as device mapper writes it
 	alternatives := []string{regexp.QuoteMeta(r.uname.Nodename), regexp.QuoteMeta(short), regexp.QuoteMeta(doubled)}
-	return cleaner{regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`), WithoutIDs()}
+	return cleaner{regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`), r.homes(), WithoutIDs()}
 }
 
 func compile(patterns ...string) *regexp.Regexp {
@@ -85,10 +86,16 @@ func WithoutIDs() func(string) string {
 	return func(s string) string { return cut(s, ids) }
 }
 
+// name cleans a path or the reason of a failed read.
+func (c cleaner) name(s string) string { return c.ids(c.homes(s)) }
+
+// mount cleans a mount point as file cleans it in mountinfo.
+func (c cleaner) mount(s string) string { return unescaped(c.homes(escaped(c.scrub(s)))) }
+
 func (c cleaner) keys(m map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range m {
-		out[c.name(k)] = v
+		out[c.name(k)] = c.name(v)
 	}
 	return out
 }
@@ -114,8 +121,11 @@ func SafeCmdline(line string) string {
 	return strings.Join(fields, " ")
 }
 
-// file cleans a file by what it is known to hold.
-func (c cleaner) file(name string, b []byte) []byte {
+// file cleans a file of what names the machine or a person.
+func (c cleaner) file(name string, b []byte) []byte { return []byte(c.homes(string(c.known(name, b)))) }
+
+// known cleans a file by what it is known to hold.
+func (c cleaner) known(name string, b []byte) []byte {
 	base := path.Base(name)
 	switch {
 	case base == "DMI" && strings.Contains(name, "/dmi/tables/"):
@@ -213,7 +223,7 @@ func (c cleaner) output(b []byte) []byte {
 		label, command, _ := strings.Cut(string(line), ": ")
 		return []byte(label + ": " + ProgramName(command))
 	})
-	return []byte(anonymousFile(string(b)))
+	return []byte(c.homes(anonymousFile(string(b))))
 }
 
 // ProgramName is the program of a command line, without its path and its arguments: those may hold a user's name or a key.

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"assay/fault"
 )
 
 const (
@@ -23,14 +25,14 @@ const (
 	maxEntryBytes     = 64 << 20 // of one file; a program's output is at most 16 MiB
 )
 
-// FromCapture opens a capture, a folder or a tar.gz. The function it gives removes what was unpacked.
+// FromCapture opens a capture, a folder or a tar.gz. The function it gives removes what was unpacked. What is no capture is a fault.
 func FromCapture(name string) (Host, func() error, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return Host{}, nil, fmt.Errorf("open capture: %w", err)
+		return Host{}, nil, noCapture("open capture: %w", err)
 	}
 	if info.IsDir() {
-		h, err := hostOf(name)
+		h, err := openFolder(name, name)
 		return h, func() error { return nil }, err
 	}
 	dir, err := os.MkdirTemp("", "assay-capture-")
@@ -39,13 +41,27 @@ func FromCapture(name string) (Host, func() error, error) {
 	}
 	remove := func() error { return os.RemoveAll(dir) }
 	if err := unpack(name, dir); err != nil {
-		return Host{}, nil, errors.Join(fmt.Errorf("unpack capture %s: %w", name, err), remove())
+		return Host{}, nil, errors.Join(noCapture("unpack capture %s: %w", name, err), remove())
 	}
-	h, err := hostOf(inner(dir))
+	h, err := openFolder(inner(dir), name)
 	if err != nil {
 		return Host{}, nil, errors.Join(err, remove())
 	}
 	return h, remove, nil
+}
+
+func noCapture(format string, args ...any) error {
+	return fault.New(fault.Preflight, "no_capture", "make one with: assay probe --capture FILE.tar.gz", format, args...)
+}
+
+// openFolder opens an unpacked capture, and refuses a folder that has nothing of one.
+func openFolder(dir, name string) (Host, error) {
+	for _, mark := range []string{"sys", "proc", "commands.json"} {
+		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+			return hostOf(dir)
+		}
+	}
+	return Host{}, noCapture("%s is no capture: it has none of sys/, proc/, commands.json", name)
 }
 
 // inner steps into the single folder that a tar of a folder holds.
@@ -68,7 +84,7 @@ func unpack(name, dir string) error {
 	defer f.Close()
 	zr, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return err
+		return fmt.Errorf("not a gzip'd tar: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

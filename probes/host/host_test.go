@@ -223,7 +223,7 @@ func TestProgramNames(t *testing.T) {
 			t.Errorf("%q gives %q", command, got)
 		}
 		line := "            Name                          : "
-		if got := string(cleaner{}.output([]byte(line + command + "\n    Other : a b\n"))); got != line+want+"\n    Other : a b\n" {
+		if got := string((&recording{}).cleaner().output([]byte(line + command + "\n    Other : a b\n"))); got != line+want+"\n    Other : a b\n" {
 			t.Errorf("%q becomes %q", command, got)
 		}
 	}
@@ -274,6 +274,7 @@ func FuzzSafeCmdline(f *testing.F) {
 // TestFailedReads keeps apart what a machine lacked, what it refused and what a capture does not hold.
 func TestFailedReads(t *testing.T) {
 	dir := t.TempDir()
+	put(t, filepath.Join(dir, "commands.json"), `[]`)
 	put(t, filepath.Join(dir, "failed.json"), `{"/sys/eio":"cannot be read: input/output error","/sys/gone":"does not exist"}`)
 	h, _, err := FromCapture(dir)
 	if err != nil {

@@ -110,17 +110,17 @@ func (r *recording) write(w io.Writer) error {
 	clean := r.cleaner()
 	headers := map[string]*tar.Header{} // by cleaned name; two that became one are one
 	for name := range r.parents() {
-		name = clean.name(name[1:])
+		name = clean.name(name)[1:]
 		headers[name] = &tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755}
 	}
 	for name, target := range r.links {
-		name = clean.name(name[1:])
+		name = clean.name(name)[1:]
 		headers[name] = &tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: clean.name(target), Mode: 0o777}
 	}
 	contents := map[string][]byte{}
 	for name, b := range r.files {
 		b = clean.file(name, b)
-		name = clean.name(name[1:])
+		name = clean.name(name)[1:]
 		headers[name] = &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(b))}
 		contents[name] = b
 	}
@@ -167,6 +167,7 @@ func (r *recording) writeDocuments(tw *tar.Writer, clean cleaner) error {
 		if err != nil {
 			return err
 		}
+		c.Failed = clean.name(c.Failed)
 		list = append(list, c)
 	}
 	docs := map[string]any{"commands.json": list, "failed.json": clean.keys(r.failed), "statfs.json": cleanSizes(clean, r.statfs)}
@@ -197,7 +198,7 @@ type capturedClock struct {
 func cleanSizes(c cleaner, sizes map[string]Statfs) map[string]Statfs {
 	out := map[string]Statfs{}
 	for mount, s := range sizes {
-		out[c.scrub(mount)] = s
+		out[c.mount(mount)] = s
 	}
 	return out
 }
