@@ -19,6 +19,7 @@ import (
 	"assay/plan"
 	"assay/probes"
 	"assay/result"
+	"assay/runner"
 	"assay/store"
 )
 
@@ -39,6 +40,9 @@ func (x *execution) preflight(ctx context.Context) error {
 		return err
 	}
 	if err := x.checkFiles(); err != nil {
+		return err
+	}
+	if err := x.checkDataset(); err != nil {
 		return err
 	}
 	if err := x.checkSecrets(); err != nil {
@@ -118,6 +122,16 @@ func (x *execution) checkDatasetHash() error {
 			"%s has SHA-256 %s, the plan wants %s", d.Path, sum, d.SHA256)
 	}
 	return nil
+}
+
+// checkDataset reads as much of the dataset as the client needs for its first conversation.
+func (x *execution) checkDataset() error {
+	err := runner.CheckDataset(x.plan)
+	if err == nil {
+		return nil
+	}
+	f := fault.Of(err, fault.Client)
+	return fault.New(fault.Preflight, strings.TrimPrefix(f.Code, string(f.Layer)+"."), f.Hint, "%s", f.Text)
 }
 
 func (x *execution) checkSecrets() error {

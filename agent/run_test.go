@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,9 +117,14 @@ func TestNoArchiveWhenItIsNotWanted(t *testing.T) {
 }
 
 func TestPreflightRefusesBeforeAnythingStarts(t *testing.T) {
+	useless := filepath.Join(t.TempDir(), "useless.jsonl")
+	if err := os.WriteFile(useless, []byte("\n{'prompt': 1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct{ name, set, code string }{
 		{"model", "model.path=absent.gguf", "preflight.model_missing"},
 		{"dataset", `workload={kind: jsonl, dataset: {path: absent.jsonl}}`, "preflight.dataset_missing"},
+		{"useless dataset", `workload={kind: jsonl, dataset: {path: ` + useless + `}}`, "preflight.dataset_empty"},
 		{"token", "server.token_env=NO_SUCH_TOKEN", "preflight.token_missing"},
 		{"checks", `checks={clock: required, governor: required}`, "preflight.not_fit"},
 	}

@@ -67,6 +67,7 @@ type Config struct {
 	ToolDelay bool // agentic: keep the recorded waits
 	Turns     int  // synthetic: turns of a conversation; else at most so many are used; 0 is one, or all
 	Strict    bool // a bad line is an error instead of a note
+	Unhashed  bool // the file is not read to its end for its hash: Stats has none
 }
 
 // DefaultInputLen is the length of a prompt when none is asked for, in words.

@@ -71,6 +71,9 @@ func originOf(cfg Config, folder bool) (origin, error) {
 	if info.Size() == 0 || len(o.files) == 0 {
 		return origin{}, empty(o.name)
 	}
+	if cfg.Unhashed {
+		return o, nil
+	}
 	o.sha256, err = Hash(cfg.Path)
 	return o, err
 }

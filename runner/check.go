@@ -1,0 +1,42 @@
+package runner
+
+import (
+	"errors"
+	"io"
+
+	"assay/plan"
+	"assay/runner/dataset"
+)
+
+// CheckDataset tells why the plan's client could not take a conversation from the plan's dataset, for any of its points. It reads no
+// more of the data than the first conversation needs.
+func CheckDataset(p plan.Plan) error {
+	if p.Client.Kind != (native{}).Name() {
+		return nil
+	}
+	checked := map[dataset.Config]bool{}
+	for _, point := range p.Points() {
+		cfg := datasetConfig(Job{Plan: p, Point: point})
+		cfg.Unhashed = true
+		if checked[cfg] {
+			continue
+		}
+		checked[cfg] = true
+		if err := opens(cfg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func opens(cfg dataset.Config) error {
+	src, err := dataset.Open(cfg)
+	if err != nil {
+		return err
+	}
+	_, err = src.Next()
+	if file, ok := src.(io.Closer); ok {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}

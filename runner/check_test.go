@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/fault"
+	"assay/plan"
+)
+
+const checkedPlan = `
+apiVersion: assay/v1
+name: checked
+allow_unpinned: true
+model: {name: m}
+server: {engine: openai, runtime: endpoint, url: "http://127.0.0.1:8000"}
+workload: {kind: %s, dataset: {%s}}
+protocol: %s
+`
+
+func TestCheckDataset(t *testing.T) {
+	const sweep, matrix = "{sweep: {concurrency: [1, 4], requests: 4}}", "{matrix: {contexts: [3, 9], concurrency: [1], duration: 1s}}"
+	cases := []struct {
+		name, kind, file, protocol string
+		want                       string // in the error; "" for a good dataset
+	}{
+		{"good", "jsonl", `{"prompt": "hello"}`, sweep, ""},
+		{"a bad line before a good one", "jsonl", "{\n{\"prompt\": \"hello\"}", sweep, ""},
+		{"no good line", "jsonl", "\n{'prompt': 1}\n{}", sweep, "line 2: invalid character"},
+		{"empty", "jsonl", "", sweep, "holds no conversation"},
+		{"broken array", "sharegpt", `[{"id": `, sweep, "record 1"},
+		{"a record that is good and then rubbish", "sharegpt", `[{"id":"a","conversations":[{"from":"human","value":"hi"}]}, rubbish`, sweep, ""},
+		{"no turn", "agentic", `{"conversation_id":"c","turn":2,"role":"user","content":"x"}`, sweep, "line 1: turn 2 follows turn 0"},
+		{"long enough for every context", "text", strings.Repeat("word ", 9), matrix, ""},
+		{"too short for the longest context", "text", strings.Repeat("word ", 8), matrix, "9 words"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "data.txt")
+			if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.Parse(fmt.Appendf(nil, checkedPlan, c.kind, "path: "+path, c.protocol))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantUnusable(t, CheckDataset(p), c.want)
+		})
+	}
+}
+
+func wantUnusable(t *testing.T, err error, want string) {
+	t.Helper()
+	switch f := fault.Of(err, fault.Plan); {
+	case want == "" && f != nil:
+		t.Errorf("refused: %v", f)
+	case want != "" && (f == nil || !strings.Contains(f.Text, want) || f.Layer != fault.Client):
+		t.Errorf("%v, want %q", f, want)
+	}
+}
+
+func TestCheckBuiltin(t *testing.T) {
+	for name, want := range map[string]string{"agentic-small": "", "agentic-huge": `no built-in dataset "agentic-huge"`} {
+		p, err := plan.Parse(fmt.Appendf(nil, checkedPlan, "agentic", "builtin: agentic-small", "{sweep: {concurrency: [1], requests: 4}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Workload.Dataset.Builtin = name
+		wantUnusable(t, CheckDataset(p), want)
+	}
+}
