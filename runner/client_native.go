@@ -44,11 +44,13 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	if err != nil {
 		return Measurement{}, err
 	}
-	res, err := load.Run(ctx, cfg, src, out.Append, func(p load.Progress) { report(Progress(p)) })
+	var told sources
+	res, err := load.Run(ctx, cfg, src, told.watching(out.Append), func(p load.Progress) { report(Progress(p)) })
 	if res.Health.StampSource != "" {
 		out.SetStampSource(res.Health.StampSource)
 	}
 	m := measured(res, src.Stats())
+	m.Notes = append(m.Notes, told.notes()...)
 	file, closing := out.Close()
 	m.File = file
 	m.File.Path = filepath.ToSlash(filepath.Join(Folder, job.Point.ID+".rec"))

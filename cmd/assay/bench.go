@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/url"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,11 +22,13 @@ import (
 // benchOptions are the flags of `assay bench`: a plan in one line.
 type benchOptions struct {
 	model, endpoint, tokenEnv, engine string
-	concurrency, rate, contexts       string
+	concurrency                       []int
+	rate                              []float64
+	contexts                          []plan.Length
 	duration, warmup                  time.Duration
-	requests                          int
-	inputLen                          string
-	outputLen                         int
+	ready, drain, timeout             time.Duration
+	requests, outputLen               int
+	inputLen                          plan.Length
 	dataset, kind                     string
 	seed                              uint64
 	savePlan                          string
@@ -38,18 +42,21 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "measure a server that is already running",
 		Long: `Measure a running OpenAI-compatible server without a plan file. A closed loop at each --concurrency, an open loop at each
 --rate, or a matrix of --contexts × --concurrency. Chat, unless the URL ends in /v1/completions or --endpoint completions.
-The plan it makes is kept with the run; --save-plan writes it to a file.`,
+The plan it makes is kept with the run; --save-plan writes it to a new file.
+With --dataset-kind text each file is cut into prompts of --input-len words; of a folder the *.txt files in and below it are read.`,
 		Example: "  assay bench http://127.0.0.1:8000 --concurrency 1,2,4,8 --duration 30s\n" +
 			"  assay bench http://127.0.0.1:8000/v1/completions --rate 10 --input-len 1k --output-len 128\n" +
 			"  assay bench http://127.0.0.1:8000 --dataset sharegpt.json --concurrency 16 --requests 500",
-		Args: cobra.ExactArgs(1),
+		Args: oneURL,
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := b.plan(args[0])
 			if err != nil {
 				return err
 			}
-			if err := b.save(p); err != nil {
-				return err
+			if b.savePlan != "" {
+				if err := a.writeNew(b.savePlan, p.YAML()); err != nil {
+					return err
+				}
 			}
 			o.plan, o.origin.Source = p, agent.FromCLI
 			return a.perform(c.Context(), o)
@@ -62,23 +69,33 @@ The plan it makes is kept with the run; --save-plan writes it to a file.`,
 }
 
 func (b *benchOptions) flags(c *cobra.Command) {
+	b.inputLen, b.outputLen = 256, 128
 	f := c.Flags()
-	f.StringVar(&b.model, "model", "", "model name in requests (default: the one the server lists)")
+	f.StringVar(&b.model, "model", "", "model name in requests (default: the first one the server lists)")
 	f.StringVar(&b.endpoint, "endpoint", "", "chat or completions (default: by URL, else chat)")
 	f.StringVar(&b.engine, "engine", "openai", "dialect of the server: vllm, sglang, llamacpp, sim, openai")
 	f.StringVar(&b.tokenEnv, "token-env", "", "`NAME` of the environment variable that holds the bearer token")
-	f.StringVar(&b.concurrency, "concurrency", "", "closed loop at these concurrencies, `1,2,4`")
-	f.StringVar(&b.rate, "rate", "", "open loop at these rates in requests/s, `10,20`")
-	f.StringVar(&b.contexts, "contexts", "", "matrix of these context lengths, `8k,16k`, with --concurrency")
-	f.DurationVar(&b.duration, "duration", 0, "length of the measuring window of a point (default 30s without --requests)")
-	f.DurationVar(&b.warmup, "warmup", 0, "time before the window opens, not measured")
-	f.IntVar(&b.requests, "requests", 0, "measured requests of a point, warm-up apart")
-	f.StringVar(&b.inputLen, "input-len", "256", "tokens of a synthetic prompt, 256 or 8k")
-	f.IntVar(&b.outputLen, "output-len", 128, "tokens of a reply at most")
+	f.Var(count(mostLoad, "a whole number of at least 1 such as 8").list(&b.concurrency, "1,2,4"), "concurrency", "closed loop at these concurrencies, `1,2,4` (default 1,2,4,8)")
+	f.Var(perSecond().list(&b.rate, "10,20"), "rate", "open loop at these rates in requests/s, `10,20`")
+	f.Var(tokens().list(&b.contexts, "8k,16k"), "contexts", "matrix of these context lengths, `8k,16k`, with --concurrency")
+	f.Var(count(math.MaxInt32, "a whole number of at least 1 such as 500").one(&b.requests, ""), "requests", "measured requests of a point, warm-up apart")
+	f.Var(tokens().one(&b.inputLen, "256"), "input-len", "tokens of a synthetic prompt, words of a text's, 256 or 8k")
+	f.Var(count(mostTokens, "a whole number of at least 1 such as 128").one(&b.outputLen, "128"), "output-len", "tokens of a reply at most")
 	f.StringVar(&b.dataset, "dataset", "", "`FILE` of prompts, or builtin:agentic-small (default: synthetic)")
-	f.StringVar(&b.kind, "dataset-kind", "", "sharegpt, text, jsonl or agentic (default: by the file's name)")
+	f.StringVar(&b.kind, "dataset-kind", "", "sharegpt, text, jsonl or agentic (default: by the file's name; a folder needs it)")
 	f.Uint64Var(&b.seed, "seed", 1, "seed of prompts and arrivals")
-	f.StringVar(&b.savePlan, "save-plan", "", "write the plan it makes to `FILE`")
+	f.StringVar(&b.savePlan, "save-plan", "", "write the plan it makes to a new `FILE`")
+	b.timeFlags(c)
+}
+
+func (b *benchOptions) timeFlags(c *cobra.Command) {
+	b.ready, b.drain, b.timeout = 10*time.Second, time.Minute, time.Hour
+	f := c.Flags()
+	f.Var(span(1).one(&b.duration, ""), "duration", "length of the measuring window of a point (default 30s without --requests)")
+	f.Var(span(0).one(&b.warmup, ""), "warmup", "time before the window opens, not measured")
+	f.Var(span(1).one(&b.ready, "10s"), "ready-timeout", "longest wait for the server's first token")
+	f.Var(span(1).one(&b.timeout, "1h"), "timeout", "time limit of a request")
+	f.Var(span(0).one(&b.drain, "60s"), "drain", "how long requests in flight are awaited at the end of a point, then cut off")
 }
 
 // plan makes the plan of these flags. It goes through plan.Parse like any other, so that the same rules and defaults hold.
@@ -86,9 +103,6 @@ func (b *benchOptions) plan(rawURL string) (plan.Plan, error) {
 	base, endpoint, err := splitEndpoint(rawURL)
 	if err != nil {
 		return plan.Plan{}, err
-	}
-	if b.endpoint != "" {
-		endpoint = b.endpoint
 	}
 	protocol, err := b.protocol()
 	if err != nil {
@@ -98,89 +112,56 @@ func (b *benchOptions) plan(rawURL string) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	server := map[string]any{"engine": b.engine, "runtime": "endpoint", "url": base, "endpoint": endpoint, "ready": map[string]any{"timeout": "20s"}}
-	if b.tokenEnv != "" {
-		server["token_env"] = b.tokenEnv
-	}
-	model := b.model
-	if model == "" {
-		model = plan.AnyModel
-	}
 	doc, err := json.Marshal(map[string]any{
-		"apiVersion": plan.APIVersion, "name": "bench-" + hostName(base), "model": map[string]any{"name": model},
-		"server": server, "client": map[string]any{"kind": "native"}, "workload": workload, "protocol": protocol, "allow_unpinned": b.dataset != "",
+		"apiVersion": plan.APIVersion, "name": "bench-" + hostName(base), "model": map[string]any{"name": cmp.Or(b.model, plan.AnyModel)},
+		"server": b.server(base, endpoint), "client": map[string]any{"kind": "native", "drain": plan.Duration(b.drain), "timeout": plan.Duration(b.timeout)},
+		"workload": workload, "protocol": protocol, "allow_unpinned": b.dataset != "",
 	})
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("make the plan: %w", err)
 	}
-	return plan.Parse(doc)
+	p, err := plan.Parse(doc)
+	return p, inFlags(err)
 }
 
-// splitEndpoint takes the API path off a URL: what stays is the base URL, what went says chat or completions.
-func splitEndpoint(raw string) (base, endpoint string, err error) {
-	if !strings.Contains(raw, "://") {
-		raw = "http://" + raw
+func (b *benchOptions) server(base, endpoint string) map[string]any {
+	server := map[string]any{
+		"engine": b.engine, "runtime": "endpoint", "url": base, "endpoint": cmp.Or(b.endpoint, endpoint),
+		"ready": map[string]any{"timeout": plan.Duration(b.ready)},
 	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", "", usage("%q is not a server's URL; write http://HOST:PORT", raw)
+	if b.tokenEnv != "" {
+		server["token_env"] = b.tokenEnv
 	}
-	endpoint = "chat"
-	path := strings.TrimSuffix(u.Path, "/")
-	for _, tail := range []string{"/chat/completions", "/completions", "/v1"} {
-		cut, found := strings.CutSuffix(path, tail)
-		if found && tail == "/completions" {
-			endpoint = "completions"
-		}
-		path = cut
-	}
-	u.Path, u.RawQuery, u.Fragment = path, "", ""
-	return u.String(), endpoint, nil
-}
-
-func hostName(base string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return "server"
-	}
-	return strings.NewReplacer(":", "-", "[", "", "]", "").Replace(u.Host)
+	return server
 }
 
 func (b *benchOptions) protocol() (map[string]any, error) {
-	if b.requests == 0 && b.duration == 0 {
-		b.duration = 30 * time.Second
-	}
 	load := map[string]any{}
 	if b.requests > 0 {
 		load["requests"] = b.requests
 	}
-	if b.duration > 0 {
-		load["duration"] = plan.Duration(b.duration).String()
+	if b.requests == 0 || b.duration > 0 {
+		load["duration"] = plan.Duration(cmp.Or(b.duration, 30*time.Second))
 	}
 	switch {
-	case b.rate != "" && (b.concurrency != "" || b.contexts != ""):
+	case b.rate != nil && (b.concurrency != nil || b.contexts != nil):
 		return nil, usage("--rate is an open loop: it does not go with --concurrency or --contexts")
-	case b.rate != "":
-		rates, err := numbers(b.rate, "--rate")
-		load["rate"] = rates
+	case b.rate != nil:
+		load["rate"] = b.rate
 		if b.warmup > 0 {
-			load["window"] = map[string]any{"warmup": plan.Duration(b.warmup).String()}
+			load["window"] = map[string]any{"warmup": plan.Duration(b.warmup)}
 		}
-		return map[string]any{"serve": load}, err
+		return map[string]any{"serve": load}, nil
 	}
-	if b.concurrency == "" {
-		b.concurrency = "1,2,4,8"
+	load["concurrency"] = b.concurrency
+	if b.concurrency == nil {
+		load["concurrency"] = []int{1, 2, 4, 8}
 	}
-	levels, err := integers(b.concurrency, "--concurrency")
-	if err != nil {
-		return nil, err
-	}
-	load["concurrency"] = levels
-	if b.contexts != "" {
+	if b.contexts != nil {
 		return b.matrix(load)
 	}
 	if b.warmup > 0 {
-		load["warmup"] = map[string]any{"duration": plan.Duration(b.warmup).String()}
+		load["warmup"] = map[string]any{"duration": plan.Duration(b.warmup)}
 	}
 	return map[string]any{"sweep": load}, nil
 }
@@ -189,23 +170,37 @@ func (b *benchOptions) matrix(load map[string]any) (map[string]any, error) {
 	if b.requests > 0 {
 		return nil, usage("a matrix is measured by time: leave --requests out")
 	}
-	load["contexts"], load["max_tokens"] = strings.Split(b.contexts, ","), b.outputLen
+	if b.warmup > 0 {
+		return nil, usage("a matrix warms up by itself: leave --warmup out")
+	}
+	load["contexts"], load["max_tokens"] = b.contexts, b.outputLen
 	return map[string]any{"matrix": load}, nil
 }
 
 func (b *benchOptions) workload() (map[string]any, error) {
-	w := map[string]any{"kind": "synthetic", "input_len": b.inputLen, "seed": strconv.FormatUint(b.seed, 10),
+	w := map[string]any{"kind": "synthetic", "seed": strconv.FormatUint(b.seed, 10),
 		"sampling": map[string]any{"max_tokens": b.outputLen, "temperature": 0, "ignore_eos": b.dataset == ""}}
-	if b.contexts != "" {
-		delete(w, "input_len") // the contexts are the lengths
+	data, err := b.data()
+	if err != nil {
+		return nil, err
 	}
+	maps.Copy(w, data)
+	if made := w["kind"] == "synthetic" || w["kind"] == "text"; made && b.contexts == nil { // else the contexts are the lengths
+		w["input_len"] = b.inputLen
+	}
+	return w, nil
+}
+
+// data gives the keys of a workload that say which dataset is used; nil for none.
+func (b *benchOptions) data() (map[string]any, error) {
 	if b.dataset == "" {
-		return w, nil
+		if b.kind != "" {
+			return nil, usage("--dataset-kind says how --dataset is read, which is missing")
+		}
+		return nil, nil
 	}
-	delete(w, "input_len")
 	if name, ok := strings.CutPrefix(b.dataset, "builtin:"); ok {
-		w["kind"], w["dataset"] = "agentic", map[string]any{"builtin": name}
-		return w, nil
+		return map[string]any{"kind": "agentic", "dataset": map[string]any{"builtin": name}}, nil
 	}
 	path, err := filepath.Abs(b.dataset)
 	if err != nil {
@@ -215,56 +210,26 @@ func (b *benchOptions) workload() (map[string]any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Plan, "dataset_missing", "check the name", "the dataset cannot be read: %w", err)
 	}
-	w["kind"], w["dataset"] = b.kindOf(path, info.IsDir()), map[string]any{"path": path}
-	if w["kind"] == "text" {
-		w["input_len"] = b.inputLen
-	}
-	return w, nil
+	kind, err := b.kindOf(path, info.IsDir())
+	return map[string]any{"kind": kind, "dataset": map[string]any{"path": path}}, err
 }
 
-// kindOf guesses a dataset's kind from its name where the flag does not say it.
-func (b *benchOptions) kindOf(path string, folder bool) string {
-	switch ext := filepath.Ext(path); {
+// kindOf guesses a dataset's kind from its name where the flag does not say it. What to send of a folder is not guessed.
+func (b *benchOptions) kindOf(path string, folder bool) (string, error) {
+	ext := filepath.Ext(path)
+	switch {
+	case folder && b.kind != "text":
+		return "", usage("--dataset %s is a folder: name a file of it, or say --dataset-kind text to send its *.txt files", b.dataset)
 	case b.kind != "":
-		return b.kind
-	case folder || ext == ".txt":
-		return "text"
+		return b.kind, nil
+	case ext == ".txt":
+		return "text", nil
 	case ext == ".jsonl" && strings.Contains(filepath.Base(path), "agentic"):
-		return "agentic"
+		return "agentic", nil
 	case ext == ".jsonl":
-		return "jsonl"
+		return "jsonl", nil
+	case ext == ".json":
+		return "sharegpt", nil
 	}
-	return "sharegpt"
-}
-
-func numbers(list, flag string) ([]float64, error) {
-	var out []float64
-	for _, s := range strings.Split(list, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-		if err != nil {
-			return nil, usage("%s takes numbers such as 10 or 5,10,20, not %q", flag, s)
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
-func integers(list, flag string) ([]int, error) {
-	var out []int
-	for _, s := range strings.Split(list, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(s))
-		if err != nil {
-			return nil, usage("%s takes whole numbers such as 8 or 1,2,4, not %q", flag, s)
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
-// save writes the plan where --save-plan says.
-func (b *benchOptions) save(p plan.Plan) error {
-	if b.savePlan == "" {
-		return nil
-	}
-	return writeFile(fault.Plan, b.savePlan, bytesTo(p.YAML()))
+	return "", usage("--dataset %s: its name does not tell its kind; say --dataset-kind sharegpt, text, jsonl or agentic", b.dataset)
 }

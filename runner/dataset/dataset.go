@@ -58,7 +58,7 @@ type Stats struct {
 // Config says which conversations are wanted.
 type Config struct {
 	Kind      string // one of Kinds
-	Path      string // file, for text also a folder
+	Path      string // file, for text also a folder, whose *.txt files are read
 	Builtin   string // in place of Path: data that ships with the program
 	System    string // system prompt put before each conversation
 	Seed      uint64

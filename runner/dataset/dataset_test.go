@@ -208,7 +208,8 @@ func TestText(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"a.txt":     "licence words\n*** START OF THE BOOK ***\none two  three\nfour five six seven\n*** END OF THE BOOK ***\nmore licence words here",
-		"sub/b.md":  "alpha beta gamma delta",
+		"sub/b.txt": "alpha beta gamma delta",
+		"notes.md":  "not meant to be sent",
 		"short.txt": "too short",
 		"c.bin":     "not read at all",
 	} {
@@ -228,7 +229,7 @@ func TestText(t *testing.T) {
 		t.Error(diff)
 	}
 	take(t, s, 1)
-	if st := s.Stats(); st.Repeats != 1 || st.BadLines != 1 || st.BadFirst[0] != "short.txt: shorter than 3 words" {
+	if st := s.Stats(); st.Repeats != 1 || st.BadLines != 1 || st.BadFirst[0] != "short.txt has 2 words, a prompt needs 3 words (input_len)" {
 		t.Errorf("%+v", st)
 	}
 	if diff := cmp.Diff(take(t, open(t, cfg), 9), take(t, open(t, cfg), 9)); diff != "" {

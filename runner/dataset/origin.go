@@ -68,8 +68,11 @@ func originOf(cfg Config, folder bool) (origin, error) {
 			return origin{}, unreadable(cfg.Path, err)
 		}
 	}
-	if info.Size() == 0 || len(o.files) == 0 {
-		return origin{}, empty(o.name)
+	switch {
+	case len(o.files) == 0:
+		return origin{}, empty(o.name, "the folder has no *.txt file, and others are not read")
+	case info.Size() == 0:
+		return origin{}, empty(o.name, "the file is empty")
 	}
 	if cfg.Unhashed {
 		return o, nil
@@ -86,18 +89,19 @@ func unreadable(path string, err error) error {
 	return fault.New(fault.Client, code, hint, "read dataset %s: %w", path, err)
 }
 
-func empty(name string) error {
-	return fault.New(fault.Client, "dataset_empty", "check that the file is of the workload's kind", "dataset %s holds no conversation that can be used", name)
+func empty(name, why string) error {
+	return fault.New(fault.Client, "dataset_empty", "check that the data is of the workload's kind; a text must hold input_len words at least (bench: --input-len)",
+		"dataset %s holds no conversation that can be used: %s", name, why)
 }
 
-// textFiles lists the regular .txt and .md files below dir, sorted.
+// textFiles lists the regular .txt files in and below dir, sorted. Others are not read: what lies in a folder is not all meant to be sent.
 func textFiles(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if ext := strings.ToLower(filepath.Ext(path)); d.Type().IsRegular() && (ext == ".txt" || ext == ".md") {
+		if d.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".txt") {
 			files = append(files, path)
 		}
 		return nil
@@ -121,7 +125,7 @@ func (o origin) open(i int) (io.ReadCloser, error) {
 // count is the number of files.
 func (o origin) count() int { return max(1, len(o.files)) }
 
-// Hash is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its text files in the order of their paths.
+// Hash is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its .txt files in the order of their paths.
 func Hash(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -89,11 +89,11 @@ func (s *repeating) note(bad *badLine) error {
 
 func (s *repeating) again() error {
 	if s.found == 0 {
-		err := empty(s.from.name)
+		why := "nothing stands in it"
 		if len(s.stats.BadFirst) > 0 {
-			err = fmt.Errorf("%w; first: %s", err, s.stats.BadFirst[0])
+			why = s.stats.BadFirst[0]
 		}
-		return err
+		return empty(s.from.name, why)
 	}
 	if err := s.now.Close(); err != nil {
 		return unreadable(s.from.name, err)

@@ -12,7 +12,7 @@ import (
 )
 
 // texts cuts plain texts into prompts of exactly Config.InputLen words, one after the other without overlap; what is left at the end of a
-// file is not used. The seed orders the files. Of a Project Gutenberg book only what stands between its START and END marks is read.
+// file is not used. Of a folder only the *.txt files in and below it are read; the seed orders them. Of a Project Gutenberg book only what stands between its START and END marks is read.
 type texts struct {
 	from   origin
 	length int
@@ -21,6 +21,7 @@ type texts struct {
 	file   io.ReadCloser
 	in     *bufio.Scanner
 	pieces int  // of this file
+	rest   int  // words behind its last piece
 	alien  bool // it turned out to be no UTF-8
 }
 
@@ -50,6 +51,7 @@ func (r *texts) next() (Conversation, error) {
 			id := fmt.Sprintf("text-%d-%d", r.order[r.at-1]+1, r.pieces)
 			return Conversation{ID: id, Turns: []Turn{{Messages: []Message{{Role: "user", Content: strings.Join(words, " ")}}}}}, nil
 		}
+		r.rest = len(words)
 		if err := r.closeFile(); err != nil {
 			return Conversation{}, err
 		}
@@ -88,7 +90,7 @@ func (r *texts) closeFile() error {
 	case err != nil:
 		return err
 	case r.pieces == 0:
-		return badf("%s: shorter than %d words", name, r.length)
+		return badf("%s has %d words, a prompt needs %d words (input_len)", name, r.rest, r.length)
 	}
 	return nil
 }

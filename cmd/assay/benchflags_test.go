@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/fault"
+	"assay/plan"
+)
+
+// benchPlan makes the plan of a command line as `assay bench` does.
+func benchPlan(args ...string) (plan.Plan, error) {
+	var b benchOptions
+	var p plan.Plan
+	a := app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, getenv: func(string) string { return "" }}
+	root := a.root()
+	c := &cobra.Command{Use: "plan-of-bench", Args: oneURL, RunE: func(_ *cobra.Command, args []string) (err error) {
+		p, err = b.plan(args[0])
+		return err
+	}}
+	b.flags(c)
+	root.AddCommand(c)
+	root.SetArgs(append([]string{"plan-of-bench"}, args...))
+	err := root.Execute()
+	return p, err
+}
+
+const someServer = "http://127.0.0.1:8000"
+
+// TestBenchRefuses: what is wrong with a flag is said of that flag, never of the plan that bench makes of it.
+func TestBenchRefuses(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "prompts.dat")
+	if err := os.WriteFile(other, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"--duration -5s", `"--duration"`}, {"--duration 0s", `"--duration"`}, {"--duration soon", `"--duration"`},
+		{"--warmup -1s", `"--warmup"`}, {"--drain -1s", `"--drain"`}, {"--timeout 0s", `"--timeout"`}, {"--ready-timeout 0s", `"--ready-timeout"`},
+		{"--rate NaN", `"--rate"`}, {"--rate Inf", `"--rate"`}, {"--rate 0", `"--rate"`}, {"--rate -1", `"--rate"`}, {"--rate 5,x", `"--rate"`},
+		{"--requests -1", `"--requests"`}, {"--requests 0", `"--requests"`},
+		{"--concurrency 0", `"--concurrency"`}, {"--concurrency 1,,2", `"--concurrency"`}, {"--concurrency 9999999", `"--concurrency"`},
+		{"--output-len 0", `"--output-len"`}, {"--input-len x", `"--input-len"`}, {"--input-len 0", `"--input-len"`}, {"--contexts 8k,", `"--contexts"`},
+		{"--concurrency 2,2", "--concurrency makes the point c2 twice"}, {"--rate 5,5", "--rate makes the point r5 twice"},
+		{"--endpoint speech", "--endpoint"}, {"--engine abacus", "--engine"}, {"--token-env a-b", "--token-env"},
+		{"--rate 5 --duration 5s --warmup 9s", "--warmup leaves nothing"},
+		{"--rate 5 --concurrency 2", "--rate"}, {"--contexts 1k --requests 5", "--requests"}, {"--contexts 1k --warmup 5s", "--warmup"},
+		{"--dataset-kind text", "--dataset"}, {"--dataset " + dir, "--dataset-kind text"}, {"--dataset " + dir + " --dataset-kind jsonl", "is a folder"},
+		{"--dataset " + other, "--dataset-kind"}, {"--dataset " + other + " --dataset-kind poems", "--dataset-kind"},
+		{"--dataset " + other + " --dataset-kind jsonl --contexts 1k", "--dataset-kind"},
+		{"http://127.0.0.1:8001", "2 arguments"},
+	} {
+		_, err := benchPlan(append([]string{someServer}, strings.Fields(c.args)...)...)
+		if err == nil {
+			t.Errorf("%s is taken", c.args)
+			continue
+		}
+		f := fault.Of(err, fault.Client)
+		if f.Layer != fault.Plan || !strings.Contains(f.Text, c.want) || strings.Contains(f.Text, "line 1") || strings.Contains(f.Text, "protocol.") {
+			t.Errorf("%s: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestBenchMapsFlags(t *testing.T) {
+	p, err := benchPlan(someServer, "--ready-timeout", "3s", "--drain", "0s", "--timeout", "40s", "--input-len", "1k", "--warmup", "2s", "--requests", "9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Server.Ready.Timeout.Std() != 3*time.Second || p.Client.Drain != 0 || p.Client.Timeout.Std() != 40*time.Second || p.Workload.InputLen != 1024 {
+		t.Errorf("%+v %+v %+v", p.Server.Ready, p.Client, p.Workload)
+	}
+	if s := p.Protocol.Sweep; s == nil || s.Requests != 9 || s.Duration != 0 || s.Warmup.Duration.Std() != 2*time.Second || len(s.Concurrency) != 4 {
+		t.Errorf("%+v", s)
+	}
+	p, err = benchPlan(someServer, "--rate", "0.5,2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Protocol.Serve; s == nil || len(s.Rate) != 2 || s.Duration.Std() != 30*time.Second {
+		t.Errorf("%+v", s)
+	}
+	if p.Server.Ready.Timeout.Std() != 10*time.Second || p.Client.Drain.Std() != time.Minute || p.Client.Timeout.Std() != time.Hour || p.Workload.InputLen != 256 {
+		t.Errorf("defaults: %+v %+v %+v", p.Server.Ready, p.Client, p.Workload)
+	}
+}
+
+func TestBenchURLs(t *testing.T) {
+	for raw, want := range map[string]string{
+		"127.0.0.1:8000": "http://127.0.0.1:8000 chat", "http://h/v1": "http://h chat", "https://h.example/x/v1/chat/completions": "https://h.example/x chat",
+		"http://h:65535/v1/completions/": "http://h:65535 completions", "http://[::1]:8000": "http://[::1]:8000 chat", "http://my_host.": "http://my_host. chat",
+	} {
+		base, endpoint, err := splitEndpoint(raw)
+		if got := base + " " + endpoint; err != nil || got != want {
+			t.Errorf("%s: %q, %v", raw, got, err)
+		}
+	}
+	for _, raw := range []string{"", "ftp://x", "http://", "http://:8000", "http://h:65536", "http://h:0", "http://h:", "http://h:99999999999999999999", "http://h:x",
+		"http://300.1.1.1:80", "8000", "http://1.2.3", "http://[1.2.3.4]", "http://[::1", "::1:8000", "http://a b", "http://a..b", "http://h$t",
+		"http://h/?api_key=secret", "http://h/?", "http://h#secret", "http://user:secret@h", "http://user:secret@h:x", "http://secret@h"} {
+		_, _, err := splitEndpoint(raw)
+		if f := fault.Of(err, fault.Client); f == nil || f.Code != "plan.usage" || strings.Contains(f.Text, "secret") {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+func TestBenchWithoutURL(t *testing.T) {
+	r := newProgram(t).must(exitUsage, "bench")
+	if !strings.Contains(r.stderr, "assay bench http://127.0.0.1:8000") {
+		t.Errorf("no example:\n%s", r.stderr)
+	}
+}
+
+// TestSavePlanSparesFiles: what is there stays, and nothing runs.
+func TestSavePlanSparesFiles(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked <- struct{}{} }))
+	defer srv.Close()
+	p := newProgram(t)
+	mine := filepath.Join(t.TempDir(), "mine.txt")
+	if err := os.WriteFile(mine, []byte("dear"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := p.must(exitUsage, "bench", srv.URL, "--save-plan", mine)
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "dear" || !strings.Contains(r.stderr, mine) || len(asked) > 0 {
+		t.Errorf("%q, %v, %d requests: %s", b, err, len(asked), r.stderr)
+	}
+}
+
+// endless lists two models and never ends the stream of any but the shortest answers.
+func endless(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"first","object":"model"},{"id":"second","object":"model"}]}`)
+		return
+	}
+	var body struct {
+		Model     string `json:"model"`
+		MaxTokens int    `json:"max_tokens"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Model != "first" {
+		http.Error(w, "unknown model "+body.Model, http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; body.MaxTokens > 4 || n < body.MaxTokens; n++ {
+		fmt.Fprintf(w, "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" t\"},\"finish_reason\":null}]}\n\n")
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case <-tick.C:
+		}
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// TestBenchOfEndlessStreams: the time a server may take to end is bounded by flags, and of two models the first is asked.
+func TestBenchOfEndlessStreams(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(endless))
+	defer srv.CloseClientConnections()
+	p := newProgram(t)
+	begun := time.Now()
+	drained := p.run("bench", srv.URL, "--concurrency", "2", "--duration", "1s", "--drain", "500ms", "--json").result(t)
+	timed := p.run("bench", srv.URL, "--concurrency", "2", "--requests", "2", "--timeout", "1s", "--json").result(t)
+	if took := time.Since(begun); took > 40*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if m := drained.Identity.Model; m.Served != "first" || strings.Join(m.Listed, " ") != "first second" {
+		t.Errorf("identity: %+v", m)
+	}
+	if m := drained.Points[0].Metrics; m == nil || m.Censored != 2 {
+		t.Errorf("drained: %+v", m)
+	}
+	if m := timed.Points[0].Metrics; m == nil || m.Outcomes["timeout"] != 2 {
+		t.Errorf("timed out: %+v", m)
+	}
+}

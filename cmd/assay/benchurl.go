@@ -1,0 +1,96 @@
+package main
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// oneURL says what is missing of the command line.
+func oneURL(c *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usage("say the URL of the one server to measure, such as `%s http://127.0.0.1:8000`; it got %d arguments", c.CommandPath(), len(args))
+}
+
+// splitEndpoint takes the API path off a URL: what stays is the base URL, what went says chat or completions. Its errors do not
+// repeat the URL, which may hold a secret.
+func splitEndpoint(raw string) (base, endpoint string, err error) {
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
+	if strings.ContainsAny(raw, "?#") {
+		return "", "", usage("the URL has a query or fragment, which a server's URL has not; a token goes into a variable that --token-env names")
+	}
+	u, err := url.Parse(raw)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
+		return "", "", usage("that is not a server's URL; write http://HOST:PORT")
+	}
+	if u.User != nil {
+		return "", "", usage("the URL has a user or password, which would stand in every result; a token goes into a variable that --token-env names")
+	}
+	if err := checkHost(u); err != nil {
+		return "", "", err
+	}
+	u.Path, endpoint = splitPath(u.Path)
+	u.RawPath = ""
+	return u.String(), endpoint, nil
+}
+
+func splitPath(path string) (base, endpoint string) {
+	endpoint = "chat"
+	base = strings.TrimSuffix(path, "/")
+	for _, tail := range []string{"/chat/completions", "/completions", "/v1"} {
+		cut, found := strings.CutSuffix(base, tail)
+		if found && tail == "/completions" {
+			endpoint = "completions"
+		}
+		base = cut
+	}
+	return base, endpoint
+}
+
+// checkHost refuses at once what no resolver would find.
+func checkHost(u *url.URL) error {
+	if !goodHost(u.Hostname(), strings.HasPrefix(u.Host, "[")) {
+		return usage("%q is not a host's name or address; write http://HOST:PORT", u.Hostname())
+	}
+	port, err := strconv.Atoi(u.Port())
+	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && (err != nil || port < 1 || port > 65535) {
+		return usage("%q is not a port; write one from 1 to 65535", u.Port())
+	}
+	return nil
+}
+
+func goodHost(name string, bracketed bool) bool {
+	labels := strings.Split(strings.TrimSuffix(name, "."), ".")
+	if bracketed || digits(labels[len(labels)-1]) { // no name ends in a number
+		ip, err := netip.ParseAddr(name)
+		return err == nil && ip.Is4() != bracketed
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || strings.ContainsFunc(label, notOfNames) {
+			return false
+		}
+	}
+	return true
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func notOfNames(r rune) bool {
+	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	return !letter && r != '-' && r != '_' && r < 0x80
+}
+
+func hostName(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "server"
+	}
+	return strings.NewReplacer(":", "-", "[", "", "]", "").Replace(u.Host)
+}
