@@ -233,6 +233,8 @@ func (x *execution) progress(point string) func(runner.Progress) {
 func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recording, out *result.Point) {
 	shape := runner.ShapeOf(x.plan, p)
 	sum := metrics.Summarise(rec, m.Window, shape)
+	counts := rec.Count(m.Window.StartUS, m.Window.EndUS)
+	m.Client.Events, m.Client.SharedReads, m.Client.Retries = counts.Events, counts.SharedReads, counts.Retries
 	out.Metrics, out.Client, out.Notes = &sum, &m.Client, m.Notes
 	if p.Phase == plan.PhaseSweep {
 		mlperf := metrics.MLPerf(rec, m.Issue, shape)

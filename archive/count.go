@@ -4,30 +4,25 @@ import (
 	"fmt"
 
 	"assay/result"
+	"assay/runner/metrics"
 	"assay/runner/record"
 )
 
-// counts are what a recording tells of its client beside the metrics: over the measured requests, but for allTokens.
+// counts are what a recording tells of its client beside the metrics.
 type counts struct {
 	stampSource string
-	tokenSource string
-	events      int64
-	sharedReads int64
-	retries     int
+	tokenSource string // the weakest of the measured requests
+	window      record.Counts
 	allTokens   int64 // output tokens of all requests, warm-up too
 }
 
-func countsOf(rec record.Recording) counts {
-	c := counts{stampSource: rec.Header.StampSource}
+func countsOf(rec record.Recording, w metrics.Window) counts {
+	c := counts{stampSource: rec.Header.StampSource, window: rec.Count(w.StartUS, w.EndUS)}
 	for _, r := range rec.Requests {
 		c.allTokens += max(0, r.OutputTokens)
-		if r.Warmup {
-			continue
+		if !r.Warmup {
+			c.tokenSource = record.Weakest(c.tokenSource, r.TokenSource)
 		}
-		c.tokenSource = record.Weakest(c.tokenSource, r.TokenSource)
-		c.events += int64(len(r.Events))
-		c.sharedReads += int64(r.SharedReads)
-		c.retries += r.Retries
 	}
 	return c
 }
@@ -41,7 +36,8 @@ func (c counts) compare(told result.Point) (numbers int, differ []string) {
 	var pairs []pair
 	if t := told.Client; t != nil {
 		pairs = append(pairs, pair{"client.stamp_source", t.StampSource, c.stampSource}, pair{"client.token_source", t.TokenSource, c.tokenSource},
-			pair{"client.events", t.Events, c.events}, pair{"client.shared_reads", t.SharedReads, c.sharedReads}, pair{"client.retries", t.Retries, c.retries})
+			pair{"client.events", t.Events, c.window.Events}, pair{"client.shared_reads", t.SharedReads, c.window.SharedReads},
+			pair{"client.retries", t.Retries, c.window.Retries})
 	}
 	if told.Engine != nil {
 		pairs = append(pairs, pair{"engine.client_tokens", told.Engine.ClientTokens, c.allTokens})

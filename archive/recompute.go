@@ -96,7 +96,7 @@ func (n *run) spoil(name string) {
 
 func (n *run) recompute(p *point, told result.Point, rec record.Recording) {
 	n.compareHeader(p, told, rec)
-	p.counts = countsOf(rec)
+	p.counts = countsOf(rec, window(told.Recording.WindowUS))
 	var ok bool
 	if p.planned, ok = n.planned(told.ID); !ok {
 		p.problem("the plan has no such point")

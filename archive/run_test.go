@@ -88,9 +88,9 @@ func measuredPoint(t *testing.T, dir string, c int) result.Point {
 	}
 	span, issue, shape := [2]int64{10_000, 90_000}, [2]int64{5_000, 150_000}, metrics.Shape{Concurrency: c}
 	sum, mlperf := metrics.Summarise(rec, window(span), shape), metrics.MLPerf(rec, window(issue), shape)
-	epoch := rec.Header.EpochUS
+	epoch, counts := rec.Header.EpochUS, rec.Count(span[0], span[1])
 	return result.Point{ID: id, Phase: plan.PhaseSweep, Concurrency: &c, State: result.PointNotValid, Metrics: &sum, MLPerf: &mlperf,
-		Client:    &metrics.Client{StampSource: "user", TokenSource: "usage", Events: 44, SharedReads: 3, Retries: 1},
+		Client:    &metrics.Client{StampSource: "user", TokenSource: "usage", Events: counts.Events, SharedReads: counts.SharedReads, Retries: counts.Retries},
 		Engine:    &result.EngineCount{GenerationTokens: 48, ClientTokens: 48},
 		Window:    &result.Window{StartedUS: epoch + span[0], EndedUS: epoch + span[1], DurationS: float64(span[1]-span[0]) / 1e6},
 		Recording: &result.Recording{Path: path, SHA256: file.SHA256, Requests: file.Requests, Events: file.Events, EpochUS: epoch, IssueUS: issue, WindowUS: span}}
@@ -111,6 +111,9 @@ func request(i, c int) record.Request {
 		r.Warmup = true
 	case 3:
 		r.SharedReads, r.Retries = 3, 1
+		for k := range r.Events {
+			r.Events[k].AtUS = r.DoneUS
+		}
 	case 5:
 		r.Outcome, r.Error = record.Reset, "connection reset"
 	}

@@ -181,8 +181,7 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 		Notes: res.Notes, Stopped: res.Stopped, Waiting: res.Waiting,
 		Client: metrics.Client{
 			StampSource: h.StampSource, TokenSource: h.TokenSource, LagUS: metrics.Lag(h.LagUS), CPUS: h.CPU.Seconds(),
-			RSSBytes: h.RSSBytes, Events: h.Events, SharedReads: h.SharedReads, Retries: h.Retries,
-			ClockSteps: h.ClockSteps, GCPauseUS: float64(h.GCPause.Nanoseconds()) / 1000,
+			RSSBytes: h.RSSBytes, ClockSteps: h.ClockSteps, GCPauseUS: float64(h.GCPause.Nanoseconds()) / 1000,
 		},
 	}
 	if data.BadLines > 0 {

@@ -114,7 +114,8 @@ func TestRealEngineCounts(t *testing.T) {
 			if sum.RequestsIssued != 8 || sum.TTFTMS == nil || sum.TTFTMS.Min <= 0 {
 				t.Errorf("%d issued, ttft %+v", sum.RequestsIssued, sum.TTFTMS)
 			}
-			t.Logf("stamps %s, lag %+v, shared reads %d of %d", m.Client.StampSource, m.Client.LagUS, m.Client.SharedReads, m.Client.Events)
+			counts := rec.Count(m.Window.StartUS, m.Window.EndUS)
+			t.Logf("stamps %s, lag %+v, shared reads %d of %d", m.Client.StampSource, m.Client.LagUS, counts.SharedReads, counts.Events)
 		})
 	}
 }

@@ -121,8 +121,21 @@ func TestSweepPoint(t *testing.T) {
 	point := plan.Point{ID: "c4", Phase: "sweep", Concurrency: 4}
 	m, rec := run(t, job(t, s.URL, p, point))
 	sum := metrics.Summarise(rec, m.Window, metrics.Shape{Concurrency: 4})
-	if len(rec.Requests) != 21 || sum.RequestsIssued != 20 || len(e.requests) != 21 {
-		t.Errorf("%d recorded, %d issued, the server saw %d; want 20 and the probe", len(rec.Requests), sum.RequestsIssued, len(e.requests))
+	early, busy, opening := 0, 0, false
+	for _, r := range rec.Requests[1:] {
+		if r.SentUS < m.Window.StartUS {
+			early++
+		}
+		if r.SentUS <= m.Window.StartUS && r.DoneUS > m.Window.StartUS {
+			busy++
+		}
+		opening = opening || r.SentUS == m.Window.StartUS
+	}
+	if sum.RequestsIssued != 20 || len(rec.Requests) != 21+early || len(e.requests) != 21+early {
+		t.Errorf("%d recorded, %d issued, the server saw %d; want 20, the probe, and %d of before", len(rec.Requests), sum.RequestsIssued, len(e.requests), early)
+	}
+	if busy != 4 || !opening {
+		t.Errorf("the window opened at %d with %d requests under way; one was sent at that instant: %t", m.Window.StartUS, busy, opening)
 	}
 	if e.peak != 4 {
 		t.Errorf("%d in flight at most, want 4", e.peak)

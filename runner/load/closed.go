@@ -2,8 +2,11 @@ package load
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"assay/runner/record"
 )
 
 // closed keeps its slots busy: each holds a conversation, sends turn after turn, and takes the next at once.
@@ -13,12 +16,15 @@ type closed struct {
 	begun int64
 
 	mu     sync.Mutex
-	warm   int    // warm-up requests issued
-	issued int    // requests issued in the window
-	unsent int    // measured requests allowed and not yet sent
-	ending bool   // issue stops when they are sent
-	filled int    // slots that count as busy
-	pauses []Span // slots waiting
+	warm   int       // warm-up requests issued
+	early  []*ticket // measured requests allowed before the window opened
+	issued int       // requests issued in the window
+	unsent int       // measured requests allowed and not yet sent
+	ending bool      // issue stops when they are sent
+	places int       // slots, without those no data came for
+	filled int       // slots that count as busy
+	fullUS int64     // since when the last of these is
+	pauses []Span    // slots waiting
 	end    *time.Timer
 }
 
@@ -27,7 +33,7 @@ func newClosed(l *load, want Closed) *closed {
 		l.note("%d requests cannot keep %d slots busy", n, want.Concurrency)
 		want.Concurrency = n
 	}
-	return &closed{load: l, want: want}
+	return &closed{load: l, want: want, places: want.Concurrency}
 }
 
 func (c *closed) wanted() (int, time.Duration) {
@@ -48,7 +54,6 @@ func (c *closed) issue(ctx context.Context, feed *feeder) {
 		late := time.AfterFunc(c.want.ReadyLimit, c.openLate)
 		defer late.Stop()
 	}
-	c.begin()
 	var running sync.WaitGroup
 	for _, s := range slots {
 		running.Go(func() { s.run(ctx, feed) })
@@ -61,18 +66,16 @@ func (c *closed) issue(ctx context.Context, feed *feeder) {
 	}
 }
 
-// begin opens the window at once when nothing comes before it: every slot is busy from its start.
-func (c *closed) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.want.WarmupRequests == 0 && c.want.WarmupDuration == 0 && !c.want.Streaming {
-		c.openAt(c.begun)
-	}
-}
-
-// openAt opens the window and sets its end when that is known.
+// openAt opens the window, counts what is sent in it already, and sets its end when that is known.
 func (c *closed) openAt(us int64) {
+	if c.isOpened() {
+		return
+	}
 	c.open(us)
+	for _, t := range c.early {
+		c.count(t, !t.over && (t.sentUS == record.Never || t.sentUS >= us)) // one that is on its way will be sent inside
+	}
+	c.early = nil
 	if d := c.want.Duration; d > 0 {
 		end := us + d.Microseconds()
 		wait := time.Duration(end-c.cfg.Clock.Now()) * time.Microsecond
@@ -83,66 +86,93 @@ func (c *closed) openAt(us int64) {
 func (c *closed) openLate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.filled < c.want.Concurrency {
-		c.note("only %d of %d streams had a token after %s; the window opened all the same", c.filled, c.want.Concurrency, c.want.ReadyLimit)
-		c.filled = c.want.Concurrency
+	if !c.isOpened() {
+		c.note("only %d of %d streams had a token after %s; the window opened all the same", c.filled, c.places, c.want.ReadyLimit)
 		c.openAt(c.cfg.Clock.Now())
 	}
 }
 
 // ticket is leave to send one request.
 type ticket struct {
-	warmup bool
-	early  bool // measured, but given before the window opened
+	warmup  bool
+	sentUS  int64 // the last time, where it had to be sent again; Never until then
+	over    bool  // it ended without being sent
+	counted bool  // as one of the window's
 }
 
-// ticket allows one more request. It decides whether that is of the warm-up, and opens and ends the window.
-func (c *closed) ticket(s *slot) (t ticket, ok bool) {
+// ticket allows one more request; nil when issue has stopped. It decides whether that is of the warm-up, and ends issue.
+func (c *closed) ticket() *ticket {
 	now := c.cfg.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
 	case <-c.stopped:
-		return t, false
+		return nil
 	default:
 	}
+	t := &ticket{sentUS: record.Never}
 	if c.warm < c.want.WarmupRequests || now-c.begun < c.want.WarmupDuration.Microseconds() {
 		c.warm++
-		return ticket{warmup: true}, true
-	}
-	if !c.want.Streaming {
-		c.fill(s, now)
+		t.warmup = true
+		return t
 	}
 	if !c.isOpened() {
 		c.unsent++
-		return ticket{early: true}, true
+		c.early = append(c.early, t)
+		return t
 	}
 	if c.ending = c.ending || c.enough(now); c.ending {
 		c.endIssue(now)
-		return t, false
+		return nil
 	}
-	c.issued++
+	c.count(t, true)
 	c.unsent++
-	return t, true
+	return t
 }
 
-// leaving follows a measured request until it is sent. One that was allowed before the window opened and is sent inside
-// it is one of the window's; and issue has not stopped before the last one allowed is on its way.
-func (c *closed) leaving(early bool) (sent func(us int64)) {
-	done := false
-	return func(us int64) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if done {
-			return
-		}
-		done = true
+// count says whether a request is one of the window's.
+func (c *closed) count(t *ticket, inside bool) {
+	switch {
+	case inside && !t.counted:
+		c.issued++
+	case !inside && t.counted:
+		c.issued--
+	}
+	t.counted = inside
+}
+
+// sent follows a measured request out. The first one makes its slot a busy one; issue has not stopped before the last
+// one allowed is on its way.
+func (c *closed) sent(s *slot, t *ticket, us int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := t.sentUS != record.Never
+	t.sentUS = us
+	if !c.want.Streaming {
+		c.fill(s, us)
+	}
+	if c.isOpened() {
+		c.count(t, us >= c.start())
+	}
+	if !again {
 		c.unsent--
-		if early && c.isOpened() && us >= c.start() {
-			c.issued++
-		}
 		c.endIssue(us + 1)
 	}
+}
+
+// ended takes back the leave of a measured request that was never sent; it is one of the window's by its intended instant.
+func (c *closed) ended(t *ticket, r record.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.sentUS != record.Never {
+		return
+	}
+	t.over = true
+	if c.isOpened() {
+		c.count(t, r.IntendedUS >= c.start())
+	}
+	c.unsent--
+	c.endIssue(r.DoneUS + 1)
 }
 
 func (c *closed) isOpened() bool {
@@ -161,15 +191,37 @@ func (c *closed) endIssue(us int64) {
 	}
 }
 
-// fill counts a slot as busy; the window opens with the last one.
-func (c *closed) fill(s *slot, now int64) {
+// fill counts a slot as busy from an instant; the window opens at that of the last one.
+func (c *closed) fill(s *slot, us int64) {
 	if s.filled {
 		return
 	}
 	s.filled = true
-	if c.filled++; c.filled == c.want.Concurrency {
-		c.openAt(now)
+	c.filled++
+	c.fullUS = max(c.fullUS, us)
+	c.openFull()
+}
+
+func (c *closed) openFull() {
+	if c.filled > 0 && c.filled == c.places {
+		c.openAt(c.fullUS)
 	}
+}
+
+// vacate leaves out a slot for which there is no data.
+func (c *closed) vacate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.places--
+	c.openFull()
+}
+
+// giveUp ends issue for a slot that cannot send: the window would stay closed.
+func (c *closed) giveUp(r record.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop(r.DoneUS, fmt.Sprintf("%d of %d slots could send no request for %v; the last attempt ended with %s: %s",
+		c.places-c.filled, c.places, us(giveUpUS), r.Outcome, r.Error))
 }
 
 // streaming is told by a slot's first measured token.

@@ -45,8 +45,8 @@ type Salt struct {
 	Point string
 }
 
-// Closed keeps Concurrency requests in flight. The window opens when all slots are busy with measured requests and lasts
-// until issue stops: after Duration, or when a slot first finds that Requests have been issued in the window.
+// Closed keeps Concurrency requests in flight. The window opens at the instant at which the last slot sends its first measured
+// request, and lasts until issue stops: after Duration, or when a slot first finds that Requests have been issued in the window.
 type Closed struct {
 	Concurrency    int
 	Requests       int
@@ -74,6 +74,8 @@ type Open struct {
 
 // Span is a span of the clock, microseconds; StartUS inside, EndUS outside.
 type Span struct{ StartUS, EndUS int64 }
+
+func (s Span) holds(us int64) bool { return us >= s.StartUS && us < s.EndUS }
 
 // Result is what a load came to, beside the requests it handed on.
 type Result struct {

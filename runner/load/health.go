@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Health is how the client itself fared in the window.
+// Health is how the client itself fared in the window. What the recording tells beside it is counted from that (record.Counts).
 type Health struct {
 	StampSource string // kernel | user; user as soon as one connection had none of the kernel's
 	TokenSource string
 	LagUS       Lag
 	CPU         time.Duration // of the whole process
 	RSSBytes    int64         // at the end of the window
-	Events      int64
-	SharedReads int64
-	Retries     int
 	ClockSteps  int
 	GCPause     time.Duration
 }
 
 // Lag is how long after it could have been sent a request was sent, less the time to open its connection.
 type Lag struct{ P50, P99, Max float64 }
+
+// lateness is the lag of one request.
+type lateness struct{ dueUS, us int64 }
 
 // lagOf gives the exact percentiles, linear between closest ranks.
 func lagOf(samples []int64) Lag {

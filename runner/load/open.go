@@ -43,6 +43,11 @@ func (o *open) issue(ctx context.Context, feed *feeder) {
 	if o.want.Warmup == 0 {
 		o.open(start)
 	}
+	if cut := o.want.Cooldown; cut > 0 {
+		end := o.length() - cut
+		closing := time.AfterFunc(end, func() { o.shut(start + end.Microseconds()) })
+		defer closing.Stop()
+	}
 	o.schedule(ctx, feed, start)
 	opening.Stop()
 	o.working.Wait()
@@ -78,6 +83,22 @@ func (o *open) schedule(ctx context.Context, feed *feeder, start int64) {
 		next.sent(t)
 		o.arrive(ctx, c)
 	}
+}
+
+// length is how long the schedule lasts.
+func (o *open) length() time.Duration {
+	if o.want.Requests == 0 {
+		return o.want.Duration
+	}
+	times := newArrivals(o.want)
+	end := times.next()
+	for range o.want.Requests {
+		end = times.next()
+	}
+	if d := o.want.Duration; d > 0 {
+		return min(end, d)
+	}
+	return end
 }
 
 // until ends issue at an instant.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,19 +47,31 @@ type stage struct {
 	reply    func(c *stream.Call) (time.Duration, record.Outcome)
 	retry    time.Duration
 	keepErr  error
-	delay    time.Duration // from leave to sending, as for opening a connection
+	delay    func(slot int, c *stream.Call) time.Duration // from leave to sending
+	connects bool                                         // the delay is that of opening a connection, else the client's own
+	refuses  func(slot int) bool                          // no connection for this slot
+	usage    func() usage
 	mu       sync.Mutex
+	senders  int
 	inFlight int
 	peak     int
 	bodies   []string
 	records  []record.Request
 }
 
-func (s *stage) send(ctx context.Context, c *stream.Call) (record.Request, string) {
+func (s *stage) send(ctx context.Context, c *stream.Call, slot int) (record.Request, string) {
 	clock := s.cfg.Clock
 	r := stream.Blank(c)
-	if s.delay > 0 {
-		<-time.After(s.delay)
+	if s.refuses != nil && s.refuses(slot) {
+		r.Outcome, r.Error, r.DoneUS = record.Refused, "connection refused", clock.Now()
+		return r, ""
+	}
+	if s.delay != nil {
+		length := s.delay(slot, c)
+		<-time.After(length)
+		if s.connects && length > 0 {
+			r.ConnectUS = length.Microseconds()
+		}
 	}
 	r.SentUS = clock.Now()
 	if c.OnSend != nil {
@@ -101,7 +114,17 @@ func (s *stage) run(ctx context.Context, t *testing.T) (Result, error) {
 		s.src = single()
 	}
 	l := newLoad(s.cfg, func(r record.Request) error { s.records = append(s.records, r); return s.keepErr }, func(Progress) {})
-	l.sender = func() (sender, func() int64) { return s.send, func() int64 { return 0 } }
+	if s.usage != nil {
+		l.usage = s.usage
+	}
+	l.sender = func() (sender, func() int64) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		slot := s.senders
+		s.senders++
+		send := func(ctx context.Context, c *stream.Call) (record.Request, string) { return s.send(ctx, c, slot) }
+		return send, func() int64 { return 0 }
+	}
 	return l.run(ctx, s.src)
 }
 
@@ -117,6 +140,23 @@ func (s *stage) inside(w Span) (n int) {
 		}
 	}
 	return n
+}
+
+// filled is when the last slot sent its first measured request. A slot's requests do not overlap, so it is the first instant
+// at which as many measured requests were under way as there are slots.
+func (s *stage) filled() int64 {
+	for _, r := range slices.SortedFunc(slices.Values(s.records), func(a, b record.Request) int { return int(a.SentUS - b.SentUS) }) {
+		busy := 0
+		for _, o := range s.records {
+			if !o.Warmup && o.SentUS <= r.SentUS && o.DoneUS > r.SentUS {
+				busy++
+			}
+		}
+		if busy == s.cfg.Closed.Concurrency {
+			return r.SentUS
+		}
+	}
+	return record.Never
 }
 
 const second = 1_000_000
@@ -185,8 +225,8 @@ func TestWarmupStaysApart(t *testing.T) {
 				first[r.Warmup] = r.SentUS
 			}
 		}
-		if warm != 7 || s.inside(res.Window) != 12 || s.peak != 3 {
-			t.Errorf("%d warm-up requests, %d in the window, %d at once", warm, s.inside(res.Window), s.peak)
+		if warm != 7 || s.inside(res.Window) != 12 || s.peak != 3 || res.Window.StartUS != s.filled() {
+			t.Errorf("%d warm-up requests, %d in the window from %d (want %d), %d at once", warm, s.inside(res.Window), res.Window.StartUS, s.filled(), s.peak)
 		}
 	})
 }
@@ -200,15 +240,17 @@ func TestSlowConnectionsCountOnce(t *testing.T) {
 
 func slowConnections(t *testing.T, requests int) {
 	t.Helper()
-	s := &stage{delay: 300 * time.Millisecond, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: requests, WarmupRequests: 1}, Drain: time.Minute}}
+	delay := func(int, *stream.Call) time.Duration { return 300 * time.Millisecond }
+	s := &stage{delay: delay, connects: true, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: requests, WarmupRequests: 1}, Drain: time.Minute}}
 	s.reply = func(c *stream.Call) (time.Duration, record.Outcome) {
 		if c.Warmup { // it ends, and opens the window, between the other slot's leave and its sending
 			return 1200 * time.Millisecond, record.OK
 		}
 		return time.Second, record.OK
 	}
-	if res, err := s.run(t.Context(), t); err != nil || s.inside(res.Window) != requests {
-		t.Errorf("%d requests in the window, want %d, %v", s.inside(res.Window), requests, err)
+	res, err := s.run(t.Context(), t)
+	if err != nil || s.inside(res.Window) != requests || res.Window.StartUS != s.filled() {
+		t.Errorf("%d requests in the window from %d, want %d from %d, %v", s.inside(res.Window), res.Window.StartUS, requests, s.filled(), err)
 	}
 }
 
@@ -266,10 +308,10 @@ func TestConversationsHoldTheirSlot(t *testing.T) {
 func TestFailuresArePaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: time.Hour}, Drain: time.Minute}, reply: func(*stream.Call) (time.Duration, record.Outcome) {
-			return 0, record.Refused
+			return 0, record.Reset
 		}}
 		res, err := s.run(t.Context(), t)
-		if err != nil || !strings.Contains(res.Stopped, "refused") || len(s.records) < giveUpFailures || len(s.records) > 40 {
+		if err != nil || !strings.Contains(res.Stopped, "served no request") || !strings.Contains(res.Stopped, "reset") || len(s.records) < giveUpFailures || len(s.records) > 40 {
 			t.Errorf("%d requests, stopped %q, %v", len(s.records), res.Stopped, err)
 		}
 		if w := res.Window.EndUS - res.Window.StartUS; w < giveUpUS || w > 4*giveUpUS {

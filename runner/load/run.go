@@ -73,24 +73,28 @@ type load struct {
 	report func(Progress)
 	sender func() (sender, func() int64) // makes a sender for one goroutine, with a count of its token events
 
-	mu      sync.Mutex
-	window  Span
-	opened  chan struct{}
-	stopped chan struct{}
-	isOpen  bool
-	isDone  bool
-	reason  string // why issue stopped before it was asked to
-	notes   []string
-	live    []func() int64
-	before  usage
-	after   usage
-	rss     int64
+	usage func() usage // of this process until now
+
+	mu       sync.Mutex
+	window   Span
+	opened   chan struct{}
+	stopped  chan struct{}
+	isOpen   bool
+	isClosed bool   // the window is
+	isDone   bool   // issue is
+	doneUS   int64  // when it stopped
+	reason   string // why it stopped before it was asked to
+	notes    []string
+	live     []func() int64
+	before   usage // as the window opened
+	after    usage // as it ended
+	rss      int64
 }
 
 func newLoad(cfg Config, keep func(record.Request) error, report func(Progress)) *load {
 	return &load{
 		cfg: cfg, tally: newTally(cfg.Clock, keep), report: report,
-		opened: make(chan struct{}), stopped: make(chan struct{}),
+		usage: func() usage { return usageNow(cfg.Clock) }, opened: make(chan struct{}), stopped: make(chan struct{}),
 	}
 }
 
@@ -107,31 +111,51 @@ func (l *load) newSender() sender {
 func (l *load) open(atUS int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.isOpen || l.isDone {
+	if l.isOpen || l.isClosed || l.isDone {
 		return
 	}
 	l.isOpen = true
 	l.window.StartUS = atUS
-	l.before = usageNow(l.cfg.Clock)
+	l.before = l.usage()
 	l.tally.nextStage()
 	close(l.opened)
 }
 
-// stop ends issue and with it the window; only the first call counts. reason is "" when the load was asked to end here.
+// shut ends the window; only the first call counts.
+func (l *load) shut(atUS int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seal(atUS)
+}
+
+// seal is shut for who holds the lock.
+func (l *load) seal(atUS int64) {
+	if l.isClosed {
+		return
+	}
+	l.isClosed = true
+	if !l.isOpen {
+		l.window.StartUS = max(0, atUS)
+	}
+	l.window.EndUS = max(atUS, l.window.StartUS)
+	l.after, l.rss = l.usage(), residentBytes()
+}
+
+// stop ends issue, and with it the window unless that lasts longer or ended before; only the first call counts. reason is ""
+// when the load was asked to end here.
 func (l *load) stop(atUS int64, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.isDone {
 		return
 	}
-	l.isDone = true
-	l.reason = reason
-	if !l.isOpen {
-		l.window.StartUS = atUS
+	l.isDone, l.doneUS, l.reason = true, atUS, reason
+	switch closed, open := l.cfg.Closed, l.cfg.Open; {
+	case open != nil:
+		l.seal(atUS - open.Cooldown.Microseconds())
+	case !closed.ToEnd:
+		l.seal(atUS)
 	}
-	l.window.EndUS = max(atUS, l.window.StartUS)
-	l.after = usageNow(l.cfg.Clock)
-	l.rss = residentBytes()
 	close(l.stopped)
 }
 
@@ -242,29 +266,23 @@ func (l *load) check() {
 func (l *load) found() Result {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes)}
+	res := Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes), Health: Health{RSSBytes: l.rss}}
+	if h := &res.Health; l.isOpen {
+		h.CPU, h.GCPause, h.ClockSteps = l.after.cpu-l.before.cpu, l.after.gc-l.before.gc, l.after.steps-l.before.steps
+	}
+	return res
 }
 
 // sum makes the result of an ended load.
 func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
-	res := l.found() // a timer of the pacer may still be at work
-	res.Waiting = p.waited(res.Window)
 	t := l.tally
+	issue := t.span()
+	l.shut(max(l.doneUS, issue.EndUS)) // where the window lasts until the last request has ended
+	res := l.found()                   // a timer of the pacer may still be at work
+	res.Issue, res.Waiting = issue, p.waited(res.Window)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	res.Health = t.health
-	res.Issue = Span{StartUS: max(t.first, 0), EndUS: max(t.last, t.first, 0) + 1}
-	if c := l.cfg.Closed; c != nil && c.ToEnd {
-		res.Window.EndUS = max(res.Window.EndUS, res.Issue.EndUS)
-	}
-	if o := l.cfg.Open; o != nil {
-		res.Window.EndUS = max(res.Window.StartUS, res.Window.EndUS-o.Cooldown.Microseconds())
-	}
-	h := &res.Health
-	h.LagUS, h.RSSBytes = lagOf(t.lag), l.rss
-	if l.isOpen {
-		h.CPU, h.GCPause, h.ClockSteps = l.after.cpu-l.before.cpu, l.after.gc-l.before.gc, l.after.steps-l.before.steps
-	}
+	res.Health.TokenSource, res.Health.LagUS = t.source, t.lag(res.Window, l.cfg.Closed != nil)
 	if t.skipped > 0 {
 		res.Notes = append(res.Notes, fmt.Sprintf("%d turns were not sent because an earlier turn of their conversation failed", t.skipped))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"assay/runner/load/stream"
 	"assay/runner/record"
 )
 
@@ -21,11 +22,12 @@ type slot struct {
 	failures  int   // in a row
 	freeUS    int64 // when the last request ended, and then when the next one is due
 	notBefore int64 // when failures let it send again
+	blockedUS int64 // since when it has failed to send anything; Never while it has not
 }
 
 // run takes conversations until issue stops.
 func (s *slot) run(ctx context.Context, feed *feeder) {
-	s.freeUS = s.begun
+	s.freeUS, s.blockedUS = s.begun, record.Never
 	for {
 		select {
 		case <-s.stopped:
@@ -46,7 +48,9 @@ func (s *slot) run(ctx context.Context, feed *feeder) {
 func (s *slot) starved(feed *feeder) {
 	if feed.failed() != nil || s.freeUS != s.begun {
 		s.stop(s.cfg.Clock.Now(), "the dataset ended")
+		return
 	}
+	s.vacate()
 }
 
 // converse sends the turns of a conversation; false when issue has stopped.
@@ -104,23 +108,41 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 	if ctx.Err() != nil {
 		return r, "", false
 	}
-	leave, ok := s.ticket(s)
-	if !ok {
+	leave := s.ticket()
+	if leave == nil {
 		return r, "", false
 	}
 	c := s.call(t, s.freeUS)
 	c.Warmup, c.WantReply = leave.warmup, t.live()
-	if s.want.Streaming && !leave.warmup && !s.filled {
-		c.OnToken = func() { s.streaming(s) }
-	}
 	if !leave.warmup {
-		c.OnSend = s.leaving(leave.early)
-		defer func() { c.OnSend(r.DoneUS) }() // it was never sent
+		s.follow(c, leave)
+		defer func() { s.ended(leave, r) }()
 	}
 	r, reply = s.load.send(ctx, s.send, c)
 	s.freeUS = r.DoneUS
 	s.pace(r)
+	s.bear(r)
 	return r, reply, true
+}
+
+// follow has a measured request tell when it is sent, and its first token where that makes the slot a busy one.
+func (s *slot) follow(c *stream.Call, leave *ticket) {
+	c.OnSend = func(us int64) { s.sent(s, leave, us) }
+	if s.want.Streaming && !s.filled {
+		c.OnToken = func() { s.streaming(s) }
+	}
+}
+
+// bear gives the slot up that fails to send its first request for as long as a load bears a server that serves nothing.
+func (s *slot) bear(r record.Request) {
+	switch {
+	case r.SentUS != record.Never, r.Warmup, s.filled, s.want.Streaming:
+		s.blockedUS = record.Never
+	case s.blockedUS == record.Never:
+		s.blockedUS = r.DoneUS
+	case r.DoneUS-s.blockedUS >= giveUpUS:
+		s.giveUp(r)
+	}
 }
 
 // pace keeps a slot whose requests fail from spinning, and follows the server's Retry-After.

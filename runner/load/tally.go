@@ -28,12 +28,12 @@ type tally struct {
 	stage    int   // requests ended in this stage
 	failed   int
 	ttft     []int64 // of the last requests
-	lag      []int64
-	health   Health
-	first    int64 // sending of the first measured request
-	last     int64 // end of the last one
-	failures int   // in a row
-	since    int64 // the last success, or the start
+	lags     []lateness
+	source   string // the weakest of the measured requests
+	first    int64  // sending of the first measured request
+	last     int64  // end of the last one
+	failures int    // in a row
+	since    int64  // the last success, or the start
 	sample   string
 	skipped  int // turns never sent because an earlier one of their conversation failed
 }
@@ -73,19 +73,38 @@ func (t *tally) streak(r record.Request) {
 }
 
 func (t *tally) measured(r record.Request, dueUS int64) {
-	h := &t.health
-	h.Events += int64(len(r.Events))
-	h.SharedReads += int64(r.SharedReads)
-	h.Retries += r.Retries
-	h.TokenSource = record.Weakest(h.TokenSource, r.TokenSource)
+	t.source = record.Weakest(t.source, r.TokenSource)
 	if r.SentUS == record.Never {
 		return
 	}
-	t.lag = append(t.lag, max(0, r.SentUS-dueUS-max(0, r.ConnectUS)))
+	t.lags = append(t.lags, lateness{dueUS: dueUS, us: max(0, r.SentUS-dueUS-max(0, r.ConnectUS))})
 	if t.first == record.Never || r.SentUS < t.first {
 		t.first = r.SentUS
 	}
 	t.last = max(t.last, r.DoneUS)
+}
+
+// lag is that of the requests due in the window; the tally's lock is held. Where a closed loop has none, as in a decode cell
+// whose requests are all under way before it, it is that of all measured ones.
+func (t *tally) lag(w Span, closed bool) Lag {
+	var due, all []int64
+	for _, x := range t.lags {
+		all = append(all, x.us)
+		if w.holds(x.dueUS) {
+			due = append(due, x.us)
+		}
+	}
+	if len(due) == 0 && closed {
+		return lagOf(all)
+	}
+	return lagOf(due)
+}
+
+// span is from the sending of the first measured request to the end of the last one.
+func (t *tally) span() Span {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Span{StartUS: max(t.first, 0), EndUS: max(t.last, t.first, 0) + 1}
 }
 
 // hopeless says why going on makes no sense; "" while it does. streams is the number of requests in flight.

@@ -30,7 +30,7 @@ func (v *view) stage() Progress {
 	now := l.cfg.Clock.Now()
 	switch {
 	case l.isDone:
-		return Progress{Stage: "drain", Elapsed: us(now - l.window.EndUS), Total: l.cfg.Drain}
+		return Progress{Stage: "drain", Elapsed: us(now - l.doneUS), Total: l.cfg.Drain}
 	case l.isOpen:
 		requests, length := v.pacer.wanted()
 		return Progress{Stage: "measure", Elapsed: us(now - l.window.StartUS), Total: length, Wanted: requests}

@@ -1,0 +1,201 @@
+package load
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"assay/runner/dataset"
+	"assay/runner/load/stream"
+	"assay/runner/record"
+)
+
+// TestWindowOpensWithTheLastSlot: connections open one after another, and the window begins with the request that makes the
+// last slot a busy one. What was sent before is measured too, and none of the number that was asked for.
+func TestWindowOpensWithTheLastSlot(t *testing.T) {
+	cases := []struct {
+		name  string
+		load  Closed
+		start int64 // slot n connects in n·700 ms, requests last 1 s
+	}{
+		{"by requests", Closed{Concurrency: 4, Requests: 12}, 2_100_000},
+		{"by time", Closed{Concurrency: 4, Duration: 5 * time.Second}, 2_100_000},
+		{"at least so long", Closed{Concurrency: 4, Requests: 1, MinDuration: 3 * time.Second}, 2_100_000},
+		{"after a warm-up", Closed{Concurrency: 4, Requests: 12, WarmupRequests: 4}, 3_100_000},
+		{"as few as the slots", Closed{Concurrency: 4, Requests: 4}, 2_100_000},
+		{"fewer than the slots", Closed{Concurrency: 4, Requests: 2}, 700_000},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stage{cfg: Config{Closed: &c.load, Drain: time.Minute}, reply: always(time.Second), connects: true}
+				connected := map[int]bool{}
+				s.delay = func(slot int, _ *stream.Call) time.Duration {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					if connected[slot] {
+						return 0
+					}
+					connected[slot] = true
+					return time.Duration(slot) * 700 * time.Millisecond
+				}
+				res, err := s.run(t.Context(), t)
+				if err != nil || res.Window.StartUS != c.start || res.Stopped != "" {
+					t.Fatalf("window %v, want it from %d; stopped %q, %v", res.Window, c.start, res.Stopped, err)
+				}
+				if n := c.load.Requests; n > 0 && c.load.MinDuration == 0 && s.inside(res.Window) != n {
+					t.Errorf("%d requests in the window, want %d", s.inside(res.Window), n)
+				}
+				var opening bool
+				var busy int64 // from the window's first instant to its last, every slot was
+				for _, r := range s.records {
+					opening = opening || !r.Warmup && r.SentUS == c.start
+					busy += max(0, min(r.DoneUS, res.Window.EndUS)-max(r.SentUS, res.Window.StartUS))
+				}
+				slots := int64(min(c.load.Concurrency, len(connected)))
+				if !opening || busy != slots*(res.Window.EndUS-res.Window.StartUS) {
+					t.Errorf("the opening request is there: %t; %d µs busy in %v", opening, busy, res.Window)
+				}
+			})
+		})
+	}
+}
+
+// TestSlotThatCannotSend: refused connections end the point with their reason, also where the other slots go on.
+func TestSlotThatCannotSend(t *testing.T) {
+	for _, c := range []struct {
+		works int
+		want  string
+	}{{0, "the server served no request for 10 s"}, {2, "1 of 3 slots could send no request for 10s"}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Requests: 1000}, Drain: time.Minute}, reply: always(time.Second),
+				refuses: func(slot int) bool { return slot >= c.works }}
+			res, err := s.run(t.Context(), t)
+			if err != nil || !strings.Contains(res.Stopped, c.want) || !strings.Contains(res.Stopped, "refused") {
+				t.Fatalf("stopped %q, %v", res.Stopped, err)
+			}
+			if res.Window.StartUS != res.Window.EndUS || res.Window.EndUS < giveUpUS || res.Window.EndUS > 2*giveUpUS {
+				t.Errorf("window %v", res.Window)
+			}
+		})
+	}
+}
+
+// TestSlotThatIsRefusedForAWhile: the window waits for it.
+func TestSlotThatIsRefusedForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 3, Requests: 9}, Drain: time.Minute}, reply: always(time.Second),
+			refuses: func(slot int) bool { return slot == 2 && time.Since(begin) < 1400*time.Millisecond }}
+		res, err := s.run(t.Context(), t)
+		if err != nil || res.Stopped != "" || res.Window.StartUS != 1_500_000 || s.inside(res.Window) != 9 {
+			t.Errorf("%d requests in the window %v, stopped %q, %v", s.inside(res.Window), res.Window, res.Stopped, err)
+		}
+	})
+}
+
+// TestSlotsWithoutDataAreLeftOut: three conversations make three busy slots, whatever was asked for.
+func TestSlotsWithoutDataAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turn := dataset.Turn{Messages: []dataset.Message{{Role: "user", Content: "x"}}, Reply: "y"}
+		src := &endless{turns: []dataset.Turn{turn, turn, turn}, limit: 3}
+		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 8, Requests: 50}, Drain: time.Minute}, reply: always(time.Second)}
+		res, err := s.run(t.Context(), t)
+		if err != nil || res.Stopped != "the dataset ended" || res.Window != (Span{0, 3 * second}) || s.inside(res.Window) != 9 {
+			t.Errorf("%d requests in the window %v, stopped %q, %v", s.inside(res.Window), res.Window, res.Stopped, err)
+		}
+	})
+}
+
+// TestSendingsAreCountedByTheirInstants: instants are told in another order than they came, leave of before the window is used
+// inside it or never, and a broken connection sends a request back.
+func TestSendingsAreCountedByTheirInstants(t *testing.T) {
+	cfg := Config{Clock: NewClock(), Closed: &Closed{Concurrency: 2, Requests: 50}}
+	l := newLoad(cfg, func(record.Request) error { return nil }, func(Progress) {})
+	c := newClosed(l, *cfg.Closed)
+	a, b := &slot{closed: c}, &slot{closed: c}
+	counted := func(want int) {
+		t.Helper()
+		if c.issued != want {
+			t.Errorf("%d counted, want %d", c.issued, want)
+		}
+	}
+	first, before, other, pending, never, back := c.ticket(), c.ticket(), c.ticket(), c.ticket(), c.ticket(), c.ticket()
+	c.sent(a, before, 50)
+	c.sent(a, back, 60)
+	c.ended(never, record.Request{SentUS: record.Never, IntendedUS: 70, DoneUS: 80})
+	counted(0)
+	c.sent(a, first, 101) // after the window's first instant, told before it
+	c.sent(b, other, 100)
+	if c.start() != 100 {
+		t.Fatalf("the window opened at %d", c.start())
+	}
+	counted(3) // first, other, and pending, which is on its way
+	c.sent(a, pending, 99)
+	counted(2)
+	c.sent(a, back, 120)
+	counted(3)
+	late := c.ticket()
+	counted(4)
+	c.ended(late, record.Request{SentUS: record.Never, IntendedUS: 99, DoneUS: 130})
+	counted(3)
+	if c.unsent != 0 {
+		t.Errorf("%d are still on their way", c.unsent)
+	}
+}
+
+// TestHealthIsOfTheWindow: neither the client's lag in the cuts of an open loop, in what its queue sends in the drain, nor
+// before a closed loop's window counts, and processor time is that of the window alone.
+func TestHealthIsOfTheWindow(t *testing.T) {
+	inside := func(from, to int64) func(int, *stream.Call) time.Duration {
+		return func(_ int, c *stream.Call) time.Duration {
+			if c.DueUS >= from*second && c.DueUS < to*second {
+				return 5 * time.Millisecond
+			}
+			return 300 * time.Millisecond
+		}
+	}
+	closed := func(slot int, c *stream.Call) time.Duration {
+		if c.DueUS == 0 {
+			return time.Duration(slot) * 100 * time.Millisecond
+		}
+		return 5 * time.Millisecond
+	}
+	cases := []struct {
+		name   string
+		cfg    Config
+		delay  func(int, *stream.Call) time.Duration
+		length time.Duration
+		lag    Lag
+	}{
+		{"open, by time", Config{Open: &Open{Rate: 10, Arrival: "constant", Duration: 9 * time.Second, Warmup: 2 * time.Second, Cooldown: 3 * time.Second}},
+			inside(2, 6), 4 * time.Second, Lag{5000, 5000, 5000}},
+		{"open, by requests", Config{Open: &Open{Rate: 10, Arrival: "constant", Requests: 90, Warmup: 2 * time.Second, Cooldown: 3 * time.Second}},
+			inside(2, 6), 4 * time.Second, Lag{5000, 5000, 5000}},
+		{"open, the queue in the drain", Config{Open: &Open{Rate: 2, Arrival: "constant", Duration: 10 * time.Second, MaxConcurrency: 1}},
+			inside(0, 10), 10 * time.Second, Lag{5000, 5000, 5000}},
+		{"closed", Config{Closed: &Closed{Concurrency: 3, Duration: 7 * time.Second}}, closed, 7 * time.Second, Lag{5000, 5000, 5000}},
+		{"to the end", Config{Closed: &Closed{Concurrency: 1, Duration: 2500 * time.Millisecond, ToEnd: true}}, closed, 3010001 * time.Microsecond, Lag{5000, 5000, 5000}},
+		{"decode cell", Config{Closed: &Closed{Concurrency: 2, Duration: 500 * time.Millisecond, Streaming: true}}, closed, 500 * time.Millisecond, Lag{5000, 5000, 5000}},
+		{"one request, due before", Config{Closed: &Closed{Concurrency: 1, Requests: 1}}, inside(1, 2), time.Second, Lag{300_000, 300_000, 300_000}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				c.cfg.Drain = time.Minute
+				s := &stage{cfg: c.cfg, delay: c.delay, reply: always(time.Second)}
+				s.usage = func() usage { return usage{cpu: time.Since(begin), gc: 2 * time.Since(begin)} }
+				res, err := s.run(t.Context(), t)
+				h := res.Health
+				if err != nil || us(res.Window.EndUS-res.Window.StartUS) != c.length || h.CPU.Round(10*time.Microsecond) != c.length.Round(10*time.Microsecond) || h.GCPause != 2*h.CPU {
+					t.Errorf("window %v, processor %v, GC %v, want %v; %v", res.Window, h.CPU, h.GCPause, c.length, err)
+				}
+				if h.LagUS != c.lag {
+					t.Errorf("lag %v, want %v", h.LagUS, c.lag)
+				}
+			})
+		})
+	}
+}

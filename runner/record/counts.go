@@ -1,0 +1,34 @@
+package record
+
+// Counts is what a client took in over a span of a recording, warm-up apart.
+type Counts struct {
+	Events      int64 // token events that arrived inside
+	SharedReads int64 // those of them that came in one read with an earlier one of their stream
+	Retries     int   // of the requests sent inside; of one that never was, by its intended instant
+}
+
+// Count counts over the span from startUS, inside, to endUS, outside.
+func (r Recording) Count(startUS, endUS int64) Counts {
+	var c Counts
+	inside := func(us int64) bool { return us >= startUS && us < endUS }
+	for _, q := range r.Requests {
+		if q.Warmup {
+			continue
+		}
+		if inside(q.SentUS) || q.SentUS == Never && inside(q.IntendedUS) {
+			c.Retries += q.Retries
+		}
+		together := 0
+		for i, e := range q.Events {
+			if !inside(e.AtUS) {
+				continue
+			}
+			c.Events++
+			if i > 0 && q.Events[i-1].AtUS == e.AtUS { // the events of a read have its instant
+				together++
+			}
+		}
+		c.SharedReads += int64(min(together, q.SharedReads)) // two reads in one microsecond are no shared one
+	}
+	return c
+}
