@@ -206,7 +206,7 @@ func (x *execution) pull(ctx context.Context) error {
 }
 
 func (x *execution) specOptions() containers.SpecOptions {
-	return containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Unpinned: x.plan.Unpinned}
+	return containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Getenv: x.Token, Unpinned: x.plan.Unpinned}
 }
 
 func (x *execution) pulling(p containers.Pull) {

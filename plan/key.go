@@ -17,7 +17,7 @@ type key struct {
 	Default  string // as a plan would write it; "" when there is none or it depends on other keys
 	Enum     []string
 	Min, Max *float64
-	Longest  int // characters of a text; 0: no bound. A bounded text is a name, which stands in lists: one line that can be printed
+	Longest  int      // characters of a text; 0: no bound. A bounded text is a name, which stands in lists: one line that can be printed
 	Above    *float64 // exclusive minimum
 }
 

@@ -117,13 +117,14 @@ func (p testProgram) nothingLeft() {
 	}
 }
 
-// marked finds processes that carry the data directory in their environment or command line.
+// marked finds processes that carry the data directory in their environment, or whose output goes there.
 func marked(data string) []string {
 	var found []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, d := range dirs {
 		env, _ := os.ReadFile(filepath.Join(d, "environ"))
-		if !bytes.Contains(env, []byte("ASSAY_DATA="+data)) && !bytes.Contains(env, []byte(data+"/")) {
+		out, _ := os.Readlink(filepath.Join(d, "fd", "1"))
+		if !bytes.Contains(env, []byte("ASSAY_DATA="+data)) && !strings.HasPrefix(out, data+"/") {
 			continue
 		}
 		cmd, _ := os.ReadFile(filepath.Join(d, "cmdline"))

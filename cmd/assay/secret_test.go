@@ -76,6 +76,20 @@ func TestTheTokenIsToldToNobody(t *testing.T) {
 	}
 }
 
+// TestVariablesOfTheServer: a secret reaches the server by its name alone; without it the run is refused before anything starts.
+func TestVariablesOfTheServer(t *testing.T) {
+	p := newProgram(t)
+	plan := writePlan(t, simPlan(", env_from: [SERVER_SECRET]"))
+	if r := p.must(exitPreflight, "run", plan); !strings.Contains(r.stderr+r.stdout, "export SERVER_SECRET=") {
+		t.Errorf("it does not say what to do:\n%s\n%s", r.stdout, r.stderr)
+	}
+	t.Setenv("SERVER_SECRET", secretMark)
+	p.must(exitValid, "run", plan)
+	if kept := withoutSecret(t, p.data); !strings.Contains(kept, "SERVER_SECRET") {
+		t.Error("the plan's env_from is not kept")
+	}
+}
+
 // withoutSecret looks into every file below a folder, as it is and decoded, and gives what stands there.
 func withoutSecret(t *testing.T, dir string) string {
 	t.Helper()

@@ -263,7 +263,9 @@ func stopsCleanly(t *testing.T, sig os.Signal) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(stderr)
+	var said strings.Builder
 	for asked := false; lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
 		if !asked && strings.Contains(lines.Text(), "in flight") {
 			asked = cmd.Process.Signal(sig) == nil // once: a second signal ends it at once
 		}
@@ -271,6 +273,9 @@ func stopsCleanly(t *testing.T, sig os.Signal) {
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit %d, want %d", code, exitInterrupted)
+	}
+	if text := said.String(); !strings.Contains(text, "measure stopped: ") || strings.Contains(text, "measure failed") {
+		t.Errorf("it says:\n%s", text)
 	}
 	p.nothingLeft()
 	if doc := p.must(exitValid, "show", "last", "--json").result(t); doc.Run.State != result.Interrupted {
