@@ -184,8 +184,9 @@ func TestBenchOfEndlessStreams(t *testing.T) {
 	if m := drained.Identity.Model; m.Served != "first" || strings.Join(m.Listed, " ") != "first second" {
 		t.Errorf("identity: %+v", m)
 	}
-	if m := drained.Points[0].Metrics; m == nil || m.Censored != 2 {
-		t.Errorf("drained: %+v", m)
+	// One of the two made the window open, or both did in the same microsecond; the figures from issue to drain hold both.
+	if m, all := drained.Points[0].Metrics, drained.Points[0].MLPerf; m == nil || all == nil || m.Censored < 1 || all.Censored != 2 {
+		t.Errorf("drained: %+v, of all requests %+v", m, all)
 	}
 	if m := timed.Points[0].Metrics; m == nil || m.Outcomes["timeout"] != 2 {
 		t.Errorf("timed out: %+v", m)

@@ -199,3 +199,17 @@ func TestHealthIsOfTheWindow(t *testing.T) {
 		})
 	}
 }
+
+// TestLastSlotIsTheOneSentLast: of two first requests the later one opens the window, whichever is told first.
+func TestLastSlotIsTheOneSentLast(t *testing.T) {
+	for _, told := range [][2]int64{{100, 101}, {101, 100}} {
+		cfg := Config{Clock: NewClock(), Closed: &Closed{Concurrency: 2, Requests: 50}}
+		c := newClosed(newLoad(cfg, func(record.Request) error { return nil }, func(Progress) {}), *cfg.Closed)
+		a, b := c.ticket(), c.ticket()
+		c.sent(&slot{closed: c}, a, told[0])
+		c.sent(&slot{closed: c}, b, told[1])
+		if c.start() != 101 || c.issued != 1 {
+			t.Errorf("told %v: the window opened at %d with %d requests", told, c.start(), c.issued)
+		}
+	}
+}
