@@ -47,6 +47,9 @@ func (s *Server) runEvents(c echo.Context) error {
 	if _, err := s.Store.Run(ctx, c.Param("id")); err != nil {
 		return err
 	}
+	if after == 0 {
+		after = 1 // who says nothing wants the run from its start, as far as it is known
+	}
 	events, err := s.Controller.Events(ctx, after)
 	if err != nil {
 		return err

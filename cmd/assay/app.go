@@ -131,12 +131,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 func (a *app) complain(err error) {
 	f := fault.Of(err, fault.Plan)
 	if !isFault(err) {
-		fmt.Fprintf(a.stderr, "assay: %v\n", err)
+		fmt.Fprintf(a.stderr, "assay: %s\n", fault.PrintableLines(err.Error()))
 		return
 	}
-	fmt.Fprintf(a.stderr, "assay: %v\n", f)
+	fmt.Fprintf(a.stderr, "assay: %s\n", fault.PrintableLines(f.Error()))
 	if f.Hint != "" {
-		fmt.Fprintf(a.stderr, "  what to do: %s\n", strings.ReplaceAll(f.Hint, "\n", "\n  "))
+		fmt.Fprintf(a.stderr, "  what to do: %s\n", strings.ReplaceAll(fault.PrintableLines(f.Hint), "\n", "\n  "))
 	}
 }
 

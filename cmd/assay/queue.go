@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/fault"
 	"assay/result"
 )
 
@@ -29,7 +30,7 @@ func (a *app) queueCommand() *cobra.Command {
 				return json.NewEncoder(a.stdout).Encode(runPage{waiting})
 			}
 			for _, r := range waiting {
-				fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, r.Name)
+				fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, fault.Printable(r.Name))
 			}
 			return nil
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/fault"
 	"assay/result"
 	"assay/store"
 )
@@ -70,7 +71,7 @@ func (a *app) runs(ctx context.Context, limit int, asJSON bool) (err error) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tNAME\tSTATE\tVERDICT\tPOINTS\tBEST\tCREATED")
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\t%s\t%s\n", r.ID, r.Name, r.State, r.Verdict, r.PointsDone, r.Points, best(r), at(r.CreatedUS))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\t%s\t%s\n", r.ID, fault.Printable(r.Name), r.State, r.Verdict, r.PointsDone, r.Points, best(r), at(r.CreatedUS))
 	}
 	return w.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/fault"
 	"assay/plan"
 )
 
@@ -98,7 +99,7 @@ func (a *app) scheduleList() *cobra.Command {
 				return fmt.Errorf("read the daemon's answer: %w", err)
 			}
 			for _, s := range page.Items {
-				fmt.Fprintf(a.stdout, "%s  %-16s enabled=%-5t last=%s  %s\n", s.ID, s.Cron, s.Enabled, s.LastRun, s.Name)
+				fmt.Fprintf(a.stdout, "%s  %-16s enabled=%-5t last=%s  %s\n", s.ID, s.Cron, s.Enabled, s.LastRun, fault.Printable(s.Name))
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/fault"
 	"assay/probes"
 )
 
@@ -58,6 +59,6 @@ func (a *app) printStatus(v statusView, held bool) {
 		fmt.Fprintf(a.stdout, "no daemon, and nobody holds %s\n", a.data)
 	}
 	for _, r := range v.Queue {
-		fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, r.Name)
+		fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, fault.Printable(r.Name))
 	}
 }

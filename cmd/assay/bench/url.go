@@ -1,21 +1,11 @@
-package main
+package bench
 
 import (
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
-
-// oneURL says what is missing of the command line.
-func oneURL(c *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return usage("say the URL of the one server to measure, such as `%s http://127.0.0.1:8000`; it got %d arguments", c.CommandPath(), len(args))
-}
 
 // splitEndpoint takes the API path off a URL: what stays is the base URL, what went says chat or completions. Its errors do not
 // repeat the URL, which may hold a secret.
