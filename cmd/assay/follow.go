@@ -81,19 +81,18 @@ func told(phase string) bool {
 
 // progress rewrites the status line, or tells a plain line now and then.
 func (f *follower) progress(e result.Event) {
-	text := progressText(e)
 	if f.terminal {
-		f.status("%s", text)
+		f.status("%s", progressText(e, bar(e.Progress.Done, e.Progress.Total)))
 		return
 	}
 	if f.now().Sub(f.lastLine) < plainEvery {
 		return
 	}
 	f.lastLine = f.now()
-	f.line("%s", text)
+	f.line("%s", progressText(e, ""))
 }
 
-func progressText(e result.Event) string {
+func progressText(e result.Event, bar string) string {
 	p := e.Progress
 	name := e.Point
 	if name == "" {
@@ -103,7 +102,7 @@ func progressText(e result.Event) string {
 	if stage == name { // a phase of one stage: its text says more
 		stage, text = text, ""
 	}
-	s := fmt.Sprintf("%-8s %-8s %s", name, stage, bar(p.Done, p.Total)) + amount(*p)
+	s := fmt.Sprintf("%-8s %-8s %s", name, stage, bar) + amount(*p)
 	if p.InFlight > 0 {
 		s += fmt.Sprintf("  in flight %d  %.0f tok/s  TTFT %.0f ms", p.InFlight, p.TPS, p.TTFTMS)
 	}

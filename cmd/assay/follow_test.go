@@ -36,7 +36,7 @@ func TestProgressText(t *testing.T) {
 			result.Event{Point: "c2", Progress: &result.Progress{Stage: "measure", Done: 1, Total: 4, Unit: "s", InFlight: 2, TPS: 9, TTFTMS: 3, Failed: 1}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := progressText(c.event); got != c.want {
+			if got := progressText(c.event, bar(c.event.Progress.Done, c.event.Progress.Total)); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
