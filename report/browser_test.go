@@ -94,7 +94,7 @@ type drawn struct {
 	Points int
 }
 
-// look is a way to see the page.
+// look is a way to see the page. The width in print is what the margins leave of an A4 sheet.
 type look struct {
 	name, kind, scheme string
 	width              int64
@@ -102,7 +102,7 @@ type look struct {
 }
 
 func looks() []look {
-	return []look{{"light", "screen", "light", 1280, 1}, {"dark", "screen", "dark", 1280, 1}, {"narrow", "screen", "light", 390, 1}, {"print", "print", "dark", 760, 1}}
+	return []look{{"light", "screen", "light", 1280, 1}, {"dark", "screen", "dark", 1280, 1}, {"narrow", "screen", "light", 390, 1}, {"print", "print", "dark", 703, 1}}
 }
 
 func (l look) media() chromedp.Action[chromedp.Void] {
@@ -126,6 +126,9 @@ func TestInBrowser(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkWidth(t, tab, look)
+				if look.kind == "print" {
+					checkPaper(t, tab, in)
+				}
 				if in.Name == "sweep" || in.Name == "matrix" || look.name == "dark" {
 					screenshot(t, tab, in.Name+"-"+look.name)
 				}
@@ -143,7 +146,7 @@ func checkPlots(t *testing.T, tab context.Context, in named) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"sweep": 4 + 8, "tiny": 4, "serve": 4 + 8, "matrix": 4, "not_valid": 4 + 8, "hostile": 4 + 1}[in.Name]
+	want := map[string]int{"sweep": 4 + 8, "tiny": 4, "serve": 4 + 8, "matrix": 4, "not_valid": 4 + 8, "hostile": 4 + 1, "many": 4 + 8}[in.Name]
 	if len(plots) != want {
 		t.Errorf("%d plots, want %d: %v", len(plots), want, plots)
 	}
@@ -157,17 +160,44 @@ func checkPlots(t *testing.T, tab context.Context, in named) {
 	}
 }
 
-// checkWidth fails when the page scrolls sideways; tables do that inside their own box.
+// checkWidth fails when the page is wider than its window: on a screen tables scroll inside their own box, on paper what is too wide makes
+// the browser shrink the whole page.
 func checkWidth(t *testing.T, tab context.Context, l look) {
 	t.Helper()
-	if l.kind == "print" {
-		return
-	}
 	over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if over > 0 {
 		t.Errorf("%s: the page is %d px wider than its window", l.name, over)
+	}
+}
+
+// checkPaper fails when a text is smaller than 7 pt, or when a point of the run data is not in a table that stands on paper.
+func checkPaper(t *testing.T, tab context.Context, in named) {
+	t.Helper()
+	smallest, err := chromedp.Run(tab, chromedp.Evaluate[float64](`Math.min(...[...document.querySelectorAll("body *")]
+		.filter(e => e.checkVisibility() && [...e.childNodes].some(n => n.nodeType == 3 && n.data.trim()))
+		.map(e => parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement ? e.ownerSVGElement.getScreenCTM().a : 1)))`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pt := smallest * 72 / 96; pt < 6.99 {
+		t.Errorf("the smallest text in print is %.2f pt", pt)
+	}
+	heads, err := chromedp.Run(tab, chromedp.Evaluate[[]int](`[...document.querySelectorAll("#points table.data")]
+		.filter(e => e.checkVisibility() && e.tBodies[0].textContent.includes("Archive URI")).map(e => e.tHead.rows[0].cells.length - 1)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, n := range heads {
+		total += n
+		if n > sheetColumns {
+			t.Errorf("a table of %d columns in print", n)
+		}
+	}
+	if total != len(in.Result.Points) {
+		t.Errorf("%d of %d points stand in print: tables of %v", total, len(in.Result.Points), heads)
 	}
 }

@@ -27,7 +27,8 @@ type column struct {
 
 func writeCSV(w io.Writer, in Input) error {
 	out := csv.NewWriter(w)
-	columns := csvColumns(in.Result)
+	r := newView(in.Result).res
+	columns := csvColumns(r)
 	var head []string
 	for _, c := range columns {
 		head = append(head, c.Head)
@@ -35,7 +36,7 @@ func writeCSV(w io.Writer, in Input) error {
 	if err := out.Write(head); err != nil {
 		return fmt.Errorf("write csv: %w", err)
 	}
-	for _, p := range in.Result.Points {
+	for _, p := range r.Points {
 		var line []string
 		for _, c := range columns {
 			line = append(line, harmless(c.Of(p)))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"assay/report/figure"
-	"assay/report/machine"
 	"assay/result"
 )
 
@@ -23,7 +22,7 @@ func (v view) identity() []pair {
 		if json.Unmarshal(raw, &s) != nil {
 			continue
 		}
-		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.what(), Note: s.Version})
+		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.what(), Note: s.Runtime})
 	}
 	out = append(out, modelPairs(id.Model)...)
 	out = append(out,
@@ -97,34 +96,6 @@ func filled(pairs []pair) []pair {
 	for _, p := range pairs {
 		if p.Value != "" {
 			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// tested is what ran on the machine: the part of a published SUT summary that no probe of the host can know.
-func (v view) tested() []machine.Line {
-	s, most := v.server, 0
-	for _, p := range v.res.Points {
-		if p.Concurrency != nil {
-			most = max(most, *p.Concurrency)
-		}
-	}
-	l := []machine.Line{
-		{Label: "Framework", Value: v.engine(), Source: "the server's version endpoint"},
-		{Label: "Container image", Value: s.Image, Source: "container runtime"},
-		{Label: "Server program", Value: strings.Join(s.Argv, " "), Source: "started by this run"},
-		{Label: "Model", Value: strings.TrimSpace(v.modelName() + " " + v.res.Identity.Model.Revision), Source: "plan and the server's model list"},
-		{Label: "Benchmark client", Value: strings.TrimSpace(v.res.Identity.Client.Kind + " " + v.res.Identity.Client.Version), Source: "this program"},
-		{Label: "Nodes", Value: "1", Source: "one node per run"},
-	}
-	if most > 0 {
-		l = append(l, machine.Line{Label: "Highest concurrency", Value: figure.Whole(float64(most)), Source: "plan"})
-	}
-	var out []machine.Line
-	for _, x := range l {
-		if x.Value != "" {
-			out = append(out, x)
 		}
 	}
 	return out

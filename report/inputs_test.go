@@ -32,6 +32,7 @@ func inputs(t testing.TB) []named {
 		{"matrix", matrixInput()},
 		{"failed", failedInput()},
 		{"hostile", hostileInput()},
+		{"many", manyInput()},
 	}
 	for i := range all {
 		raw, err := json.Marshal(all[i].Result)
@@ -137,6 +138,7 @@ func (x published) point(at int64) result.Point {
 	id := fmt.Sprintf("c%d", x.c)
 	s, drained := x.summary(), x.summary()
 	drained.DurationS *= 1.004
+	drained.SystemTPS, drained.Utilization = ptr(x.tps/1.004), nil // a document has the share of the window alone
 	end := at + int64(x.dur*1e6)
 	watts := 520 + 230*math.Min(1, x.util/95)
 	p := result.Point{
@@ -171,7 +173,7 @@ func phases(points []result.Point) []result.Phase {
 func gpuIdentity() result.Identity {
 	return result.Identity{
 		Server:  json.RawMessage(`{"runtime":"docker","name":"assay-01k8n3v0d2m7q-server","image":"vllm/vllm-openai-rocm@sha256:e7d4d8643501172acc5e9a6fcc3739680359613c2904ec977cde9e721e798e82","image_id":"sha256:90aa12","argv":["vllm","serve","/model","--tensor-parallel-size","8"],"version":"0.31.1rc1+5555a2d8f","models":["deepseek-ai/DeepSeek-V4.1-Flash-1017"],"max_model_len":131072,"kv_tokens":9437184}`),
-		Routers: []json.RawMessage{json.RawMessage(`{"runtime":"docker","image":"nginx@sha256:65645c7bb6a0661892a8b03b89d0743208a18dd2f3f17a54ef4b76fb8e2f2a10","version":"1.27.5"}`), json.RawMessage(`{"runtime":"docker","image":"haproxy@sha256:e3229153dd6429fc71f8a9a1f1ccbf8dab6962422d7043c81e84dd6a075e90ee","version":"3.0.12"}`)},
+		Routers: []json.RawMessage{json.RawMessage(`{"runtime":"docker","image":"nginx@sha256:65645c7bb6a0661892a8b03b89d0743208a18dd2f3f17a54ef4b76fb8e2f2a10","version":"0.31.1rc1+5555a2d8f"}`), json.RawMessage(`{"runtime":"docker","image":"haproxy@sha256:e3229153dd6429fc71f8a9a1f1ccbf8dab6962422d7043c81e84dd6a075e90ee","version":"0.31.1rc1+5555a2d8f"}`)},
 		Model:   result.ModelIdentity{Name: "deepseek-v4_1-flash", Served: "deepseek-ai/DeepSeek-V4.1-Flash-1017", Revision: "1bae0e1088993b9b82de08f59de5be5a34e42170", Path: "/mnt/llm_data/dsv41f", Listed: []string{"deepseek-ai/DeepSeek-V4.1-Flash-1017"}},
 		Dataset: result.DatasetIdentity{Kind: "agentic", Path: "agentic_combined.jsonl", SHA256: "9f314b7d2e0c6a8f5b1d3e7c9a0b2d4f6e8c1a3b5d7f9e0c2a4b6d8f1e3c5ac2", Seed: "7"},
 		Client:  result.ClientIdentity{Kind: "native", Version: "0.1.0"},
@@ -326,6 +328,26 @@ func cellPoint(phase string, context, c int, at int64) result.Point {
 	p := x.point(at)
 	p.ID, p.Phase, p.Context, p.Telemetry, p.MLPerf, p.Metrics.Utilization = fmt.Sprintf("decode-%dx%d", context, c), phase, ptr(context), nil, nil, nil
 	return p
+}
+
+// manyInput is a sweep of more points than stand beside each other on paper, with the longest figures a column can have.
+func manyInput() Input {
+	in := sweepInput()
+	r := &in.Result
+	r.Points = nil
+	var all []*metrics.Summary
+	at := epoch + 60_000_000
+	for i := range 24 {
+		x := publishedRuns()[6]
+		x.c, x.tps = 4*(i+1), x.tps*float64(i+1)/24
+		p := x.point(at)
+		at = p.Window.EndedUS + 60_000_000
+		r.Points, all = append(r.Points, p), append(all, p.Metrics)
+	}
+	metrics.Utilize(all)
+	r.Points[20].State, r.Points[20].Reasons = result.PointNotValid, notValidInput().Result.Points[6].Reasons
+	r.Run.EndedUS, r.Run.Phases, in.Telemetry = at, phases(r.Points), gpuTelemetry(r.Points[:3])
+	return in
 }
 
 // failedInput is a run that ended before its first point.

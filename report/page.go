@@ -34,7 +34,6 @@ type page struct {
 	Outcomes, Client     *grid
 	Telemetry            *grid
 	Panels               []plot.Plot
-	Tested               []machine.Line
 	SUT                  []machine.Chapter
 	Facts                []machine.Group
 	Missing              []machine.Group
@@ -60,25 +59,13 @@ type finding struct {
 	result.Reason
 }
 
-// grid is a table: a head and rows of cells.
-type grid struct {
-	Corner string
-	Head   []cell
-	Rows   []gridRow
-}
-
-type gridRow struct {
-	Label, Title, Class string
-	Span                int // of a heading over all columns
-	Cells               []cell
-}
-
 func newPage(in Input) page {
 	v := newView(in.Result)
+	v.unpacked = in.Unpacked
 	p := page{
 		CSS: template.CSS(stylesheet), Title: v.title(), Subtitle: v.subtitle(), Statement: v.statement(),
 		Run: v.res.Run, Error: v.res.Run.Error, Notes: v.res.Identity.Notes, Reasons: v.findings(), Headline: v.kpis(), HasPoints: len(v.res.Points) > 0,
-		Tested: v.tested(), Drift: v.res.SUT.Drift, Checks: machine.SortedChecks(v.res.Checks), CheckCounts: machine.CheckCounts(v.res.Checks),
+		Drift: v.res.SUT.Drift, Checks: machine.SortedChecks(v.res.Checks), CheckCounts: machine.CheckCounts(v.res.Checks),
 		Identity: v.identity(), Timeline: v.timeline(), Definitions: metrics.Table(), Artifacts: v.res.Artifacts,
 		Plan: indent(v.res.Plan), Archive: v.archive(),
 	}
@@ -116,7 +103,8 @@ func (p *page) machine(v view) {
 	if v.sut == nil {
 		return
 	}
-	p.SUT, p.Facts = machine.Summarise(*v.sut), machine.Facts(*v.sut)
+	p.SUT = append(append([]machine.Chapter{v.tested()}, machine.Summarise(*v.sut)...), declared())
+	p.Facts = machine.Facts(*v.sut)
 	p.Known, p.Unknown, p.NA = machine.Tally(p.Facts)
 	for _, g := range p.Facts {
 		lost := slices.DeleteFunc(slices.Clone(g.Facts), func(f machine.Fact) bool { return f.State != "unknown" })
@@ -157,73 +145,6 @@ func (v view) repeats(r result.Reason) bool {
 		}
 	}
 	return false
-}
-
-// grid lays rows out with a column per point; nil when there is nothing to lay out.
-func (v view) grid(rows []row, definitions bool) *grid {
-	if len(rows) == 0 || len(v.res.Points) == 0 {
-		return nil
-	}
-	g := &grid{Corner: "Point"}
-	best, _ := v.bestOf()
-	for _, p := range v.res.Points {
-		g.Head = append(g.Head, v.head(p, best))
-	}
-	for _, r := range rows {
-		out := gridRow{Label: r.Label, Class: strings.TrimPrefix(r.Class, "optional"), Span: 1 + len(v.res.Points)}
-		if definitions && r.Metric != "" {
-			out.Title = define(r.Metric)
-		}
-		for _, p := range v.res.Points {
-			out.Cells = append(out.Cells, bodyCell(r, p, p.ID == best.ID))
-		}
-		g.Rows = append(g.Rows, out)
-	}
-	return g
-}
-
-func (v view) head(p, best result.Point) cell {
-	c := cell{Text: label(p), Title: p.ID + ", " + stateText(string(p.State))}
-	if p.ID == best.ID {
-		c.Class, c.Title = "best", c.Title+", highest system throughput"
-	}
-	return c
-}
-
-func bodyCell(r row, p result.Point, best bool) cell {
-	if r.Class == "group" {
-		return cell{}
-	}
-	c := r.Cell(p)
-	if best && r.Metric == "system_tps" && c.Text != figure.None {
-		c.Class = "best"
-	}
-	return c
-}
-
-// table lays rows out the way that fits: many points stand below each other.
-func (v view) table(rows []row) *grid {
-	if len(v.res.Points) > 12 && len(rows) > 0 {
-		return v.transposed(rows)
-	}
-	return v.grid(rows, false)
-}
-
-// transposed lays rows out with a line per point.
-func (v view) transposed(rows []row) *grid {
-	g := &grid{Corner: "Point"}
-	for _, r := range rows {
-		g.Head = append(g.Head, cell{Text: r.Label, Title: define(r.Metric)})
-	}
-	best, _ := v.bestOf()
-	for _, p := range v.res.Points {
-		out := gridRow{Label: label(p), Title: p.ID}
-		for _, r := range rows {
-			out.Cells = append(out.Cells, bodyCell(r, p, p.ID == best.ID))
-		}
-		g.Rows = append(g.Rows, out)
-	}
-	return g
 }
 
 func indent(raw json.RawMessage) string {

@@ -14,6 +14,7 @@ type Input struct {
 	Raw       []byte                                      // the document's bytes as stored
 	Telemetry func(yield func(probes.Sample) bool)        // the run's samples in order; nil when there are none
 	Recording func(path string) (record.Recording, error) // reads a recording of the run
+	Unpacked  bool                                        // no archive is packed of the run
 }
 
 // Format is one way to write a report.

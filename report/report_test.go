@@ -155,7 +155,7 @@ func TestCSVHeadAndValues(t *testing.T) {
 	}
 	want := map[string]string{
 		"point": "c384", "concurrency": "384", "system_tps [tok/s]": "5489.382", "ttft_ms.p90 [ms]": "1527.6", "ttft_ms.n": "28047", "utilization [%]": "100",
-		"qps [1/s]": "6.10457", "outcomes.ok": "28047", "mlperf.system_tps [tok/s]": "5489.382", "client.lag.p99 [us]": "22", "rate [1/s]": "", "prompt_tps [tok/s]": "",
+		"qps [1/s]": "6.10457", "outcomes.ok": "28047", "mlperf.system_tps [tok/s]": "5467.511952191235", "mlperf.utilization [%]": "100", "client.lag.p99 [us]": "22", "rate [1/s]": "", "prompt_tps [tok/s]": "",
 	}
 	for head, value := range want {
 		i := slices.Index(lines[0], head)
@@ -223,7 +223,7 @@ func TestRunDataRows(t *testing.T) {
 	}
 	all := strings.Join(labels, "\n")
 	for _, want := range []string{"Run date", "Concurrency", "System tokens/s", "Tokens/s per user", "TTFT P90, ms", "Utilization", "Configuration summary", "Config type", "Config region",
-		"Target QPS", "Result state", "Measured accuracy score", "Benchmark version", "Result version", "Recording", "QPS", "Total output tokens", "Average output tokens", "Run duration, s",
+		"Target QPS", "Result state", "Measured accuracy score", "Benchmark version", "Result version", "Archive URI", "Recording", "QPS", "Total output tokens", "Average output tokens", "Run duration, s",
 		"Total queries\n", "Total queries issued", "Total queries failed", "Time to first token (TTFT)", "Time per output token (TPOT)", "Query latency", "Inter-token latency"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no row %q", want)

@@ -95,8 +95,17 @@ func (v view) describeRows() []row {
 		{Label: "Measured accuracy score", Cell: same(figure.None, "this protocol measures speed; accuracy is measured apart")},
 		{Label: "Benchmark version", Cell: same(figure.Short(program.Commit, 12), "commit of assay "+program.Commit)},
 		{Label: "Result version", Cell: same(program.Version, v.res.Schema)},
+		{Label: "Archive URI", Cell: same(v.archiveURI())},
 		{Label: "Recording, SHA-256", Cell: recordingCell},
 	}
+}
+
+// archiveURI is where the run's archive lies, as seen from the report beside it.
+func (v view) archiveURI() (string, string) {
+	if v.unpacked {
+		return figure.None + " not packed", "no archive of this run was asked for; assay archive " + v.res.Run.ID + " packs one"
+	}
+	return result.ArchiveName, "beside this report in the run's folder: one signed archive of all points"
 }
 
 func (v view) configType() (string, string) {

@@ -11,6 +11,7 @@ import (
 	"assay/report/figure"
 	"assay/report/machine"
 	"assay/result"
+	"assay/runner/metrics"
 )
 
 // view is a result with what several sections and formats ask of it.
@@ -21,6 +22,7 @@ type view struct {
 	protocol string // sweep | serve | matrix | "" when the plan cannot be read
 	best     int    // index of the best point; -1 when no point has a figure
 	sut      *probes.SUT
+	unpacked bool // no archive is packed of the run
 }
 
 // recipe is the part of a plan that a report speaks of. It is read leniently: a report shows plans of older versions too.
@@ -52,6 +54,7 @@ type started struct {
 }
 
 func newView(res result.Result) view {
+	res.Points = utilized(res.Points)
 	v := view{res: res, best: bestPoint(res.Points), sut: res.SUT.Before}
 	if v.sut == nil {
 		v.sut = res.SUT.After
@@ -65,6 +68,22 @@ func newView(res result.Result) view {
 		}
 	}
 	return v
+}
+
+// utilized gives the points with each one's share of the highest issue-to-drain System TPS of the run: a document has the share only over
+// the measuring windows. The points given stay as they are.
+func utilized(points []result.Point) []result.Point {
+	points = slices.Clone(points)
+	var drained []*metrics.Summary
+	for i, p := range points {
+		if p.MLPerf != nil {
+			s := *p.MLPerf
+			points[i].MLPerf = &s
+			drained = append(drained, &s)
+		}
+	}
+	metrics.Utilize(drained)
+	return points
 }
 
 // bestPoint is the point with the highest System TPS; a valid one wins over any other.

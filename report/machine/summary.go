@@ -15,6 +15,7 @@ type Line struct {
 	Label, Value, Source string
 	Missing              []string // parts without a value, with the reason
 	Reason               string   // the first of those reasons
+	NotProbed            string   // why no probe fills the line; "" for one that a probe can fill
 }
 
 // Hover is the source of the value, and what is missing in it.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"assay/probes"
+	"assay/report/figure"
 )
 
 // Width is how far text goes before it is folded.
@@ -36,6 +37,9 @@ func WriteText(w io.Writer, s probes.SUT) {
 func (l Line) Text() string {
 	if l.Value != "" {
 		return l.Value
+	}
+	if l.NotProbed != "" {
+		return figure.None + " not probed: " + l.NotProbed
 	}
 	return "unknown: " + cmp.Or(l.Reason, strings.Join(l.Missing, "; "), "not said")
 }

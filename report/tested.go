@@ -1,0 +1,126 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"assay/probes"
+	"assay/report/figure"
+	"assay/report/machine"
+	"assay/result"
+)
+
+// tested is what ran on the machine: the part of a published SUT summary that no probe of the host can know.
+func (v view) tested() machine.Chapter {
+	s, id := v.server, v.res.Identity
+	notStarted := "the server was already running, or never came to run"
+	return machine.Chapter{Name: "As tested", Lines: []machine.Line{
+		stated("Framework", v.engine(), "the server's version endpoint", "no server told its version"),
+		stated("Container image", s.Image, "container runtime", "the server ran without a container, or was not started by this run"),
+		stated("Server program", strings.Join(s.Argv, " "), "started by this run", notStarted),
+		stated("Model", strings.TrimSpace(v.modelName()+" "+id.Model.Revision), "plan and the server's model list", "no server told its model"),
+		stated("Other software", strings.Join(v.otherSoftware(), ", "), "identities of routers and client, container engine", "nothing else ran"),
+		stated("Software notes", strings.Join(id.Notes, "; "), "what was not pinned", "free text; the run noted nothing"),
+		v.supported(),
+		stated("Node count", "1", "one node per run", ""),
+		v.deployment(),
+	}}
+}
+
+// declared are the fields of a published SUT summary that only people can tell; each says why it is empty here.
+func declared() machine.Chapter {
+	return machine.Chapter{Name: "For a person to declare", Lines: []machine.Line{
+		stated("Division", "", "", "chosen when a result is submitted"),
+		stated("Availability", "", "", "stated by who offers the system"),
+		stated("System category", "", "", "chosen when a result is submitted"),
+		stated("Network topology", "", "", "switches and cables do not show from inside the node"),
+		stated("Cooling", "", "", "how heat leaves the machine does not show from inside it"),
+		stated("Other hardware", "", "", "what answers on the PCI bus stands in the other chapters"),
+		stated("Hardware notes", "", "", "free text; power caps, BIOS and VBIOS have lines of their own"),
+	}}
+}
+
+// stated is a line whose value comes from the run; without a value it says why there is none.
+func stated(label, value, source, otherwise string) machine.Line {
+	if value == "" {
+		return machine.Line{Label: label, NotProbed: otherwise}
+	}
+	return machine.Line{Label: label, Value: value, Source: source}
+}
+
+// supported is the highest concurrency that the run measured with a valid point.
+func (v view) supported() machine.Line {
+	most, set, at := 0, false, ""
+	for _, p := range v.res.Points {
+		if p.Concurrency == nil || p.Phase == "prefill" {
+			continue
+		}
+		set = true
+		if p.State == result.PointValid && *p.Concurrency > most {
+			most, at = *p.Concurrency, label(p)
+		}
+	}
+	switch name := "Max supported concurrency"; {
+	case most > 0:
+		return stated(name, figure.Whole(float64(most)), "the highest valid point of this run, "+at, "")
+	case set:
+		return stated(name, "", "", "no point is valid")
+	default:
+		return stated(name, "", "", "no point of this run sets a concurrency")
+	}
+}
+
+// deployment is where the client stood, as a server that was started by the run shares its node.
+func (v view) deployment() machine.Line {
+	value := ""
+	if slices.Contains([]string{"docker", "process"}, cmp.Or(v.server.Runtime, v.plan.Server.Runtime)) {
+		value = "on premises, client and server on the same node"
+	}
+	return stated("Deployment", value, "the plan's runtime", "the endpoint was already running, and does not tell where")
+}
+
+// otherSoftware names what ran beside the server: container engine, routers, client.
+func (v view) otherSoftware() []string {
+	var out []string
+	runtimes := []string{v.server.Runtime}
+	for _, raw := range v.res.Identity.Routers {
+		var s started
+		if json.Unmarshal(raw, &s) != nil || s.Runtime == "endpoint" { // the client spoke to the server itself
+			continue
+		}
+		out, runtimes = append(out, s.program()), append(runtimes, s.Runtime)
+	}
+	if v.sut != nil && slices.Contains(runtimes, "docker") {
+		out = append(containerEngine(v.sut.Software), out...)
+	}
+	if c := v.res.Identity.Client; c.Kind != "" {
+		out = append(out, strings.TrimSpace(c.Kind+" client "+c.Version))
+	}
+	return slices.Compact(slices.DeleteFunc(out, func(s string) bool { return s == "" }))
+}
+
+func containerEngine(s probes.Software) []string {
+	var out []string
+	if v, ok := s.Docker.Get(); ok {
+		out = append(out, "Docker "+v)
+	}
+	if v, ok := s.Containerd.Get(); ok {
+		out = append(out, "containerd "+v)
+	}
+	return out
+}
+
+// program names a router and what pins it, shortened: a router tells no version of its own.
+func (s started) program() string {
+	if s.Image != "" {
+		name, digest, _ := strings.Cut(s.Image, "@sha256:")
+		return strings.TrimSpace(path.Base(name) + " " + figure.Short(digest, 12))
+	}
+	if len(s.Argv) > 0 {
+		return strings.TrimSpace(path.Base(s.Argv[0]) + " " + figure.Short(s.BinarySHA256, 12))
+	}
+	return s.Name
+}
