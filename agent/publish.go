@@ -30,14 +30,15 @@ func (a *Agent) publish(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	dir := a.Store.RunDir(id)
-	err = writeTo(filepath.Join(dir, result.ReportName), func(w io.Writer) error { return html.Write(w, in) })
 	var from Origin
-	if err := errors.Join(err, a.readDocument(ctx, id, docOrigin, &from)); err != nil {
+	if err := a.readDocument(ctx, id, docOrigin, &from); err != nil {
 		return err
 	}
-	if a.Key == nil || from.NoArchive {
-		return nil
+	dir := a.Store.RunDir(id)
+	in.Unpacked = a.Key == nil || from.NoArchive
+	err = writeTo(filepath.Join(dir, result.ReportName), func(w io.Writer) error { return html.Write(w, in) })
+	if err != nil || in.Unpacked {
+		return err
 	}
 	return writeTo(filepath.Join(dir, result.ArchiveName), func(w io.Writer) error { return archive.Pack(ctx, dir, a.Key, w) })
 }
@@ -78,6 +79,8 @@ func ReportInput(ctx context.Context, st *store.Store, id string) (report.Input,
 		}
 		return record.Read(filepath.Join(dir, path))
 	}}
+	_, err = os.Stat(filepath.Join(dir, result.ArchiveName))
+	in.Unpacked = errors.Is(err, fs.ErrNotExist)
 	if _, err := os.Stat(filepath.Join(dir, telemetryFile)); err == nil {
 		in.Telemetry = func(yield func(probes.Sample) bool) { readSamples(filepath.Join(dir, telemetryFile), yield) }
 	} else if !errors.Is(err, fs.ErrNotExist) {

@@ -114,6 +114,10 @@ func TestNoArchiveWhenItIsNotWanted(t *testing.T) {
 	if sizeOf(t, a, run.ID, result.ArchiveName) != 0 || sizeOf(t, a, run.ID, result.ReportName) == 0 {
 		t.Error("an archive was made, or no report")
 	}
+	page, err := os.ReadFile(filepath.Join(a.Store.RunDir(run.ID), result.ReportName))
+	if err != nil || !strings.Contains(string(page), "not packed") || strings.Contains(string(page), result.ArchiveName) {
+		t.Errorf("the report does not say that the run is not packed: %v", err)
+	}
 }
 
 func TestPreflightRefusesBeforeAnythingStarts(t *testing.T) {
