@@ -114,8 +114,12 @@ func (a *Agent) Cancel(ctx context.Context, id string) error {
 	return nil
 }
 
-// Events streams what happens from now on, after the events that came after seq and are still kept.
-func (a *Agent) Events(ctx context.Context, seq int64) (<-chan result.Event, error) {
+// Events streams what happens from now on, after the events that came after seq and are still kept. With seq 0 and a run it begins
+// where the run was queued last.
+func (a *Agent) Events(ctx context.Context, seq int64, run string) (<-chan result.Event, error) {
+	if seq == 0 && run != "" {
+		seq = a.bus.begin(run)
+	}
 	return a.bus.subscribe(ctx, seq), nil
 }
 

@@ -78,6 +78,19 @@ func (b *bus) subscribe(ctx context.Context, seq int64) <-chan result.Event {
 	return ch
 }
 
+// begin is the number before the event that queued a run last, for who wants to see this attempt from its start; 0 when it is not
+// known any more.
+func (b *bus) begin(run string) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := len(b.past) - 1; i >= 0; i-- {
+		if e := b.past[i]; e.Run == run && e.Kind == result.RunQueued {
+			return e.Seq - 1
+		}
+	}
+	return 0
+}
+
 func (b *bus) drop(ch chan result.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -152,7 +152,7 @@ func TestDaemon(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
-	events, err := a.Events(t.Context(), 0)
+	events, err := a.Events(t.Context(), 0, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func execute(t *testing.T, a *Agent, id string) result.Result {
 // onEvent calls do once, at the first event that fits, without holding up the run.
 func onEvent(t *testing.T, a *Agent, fits func(result.Event) bool, do func()) {
 	t.Helper()
-	events, err := a.Events(t.Context(), 0)
+	events, err := a.Events(t.Context(), 0, "")
 	if err != nil {
 		t.Fatal(err)
 	}

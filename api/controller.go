@@ -31,8 +31,9 @@ type Controller interface {
 	Submit(ctx context.Context, p plan.Plan, s Submission) (store.Run, error)
 	// Change cancels a queued or running run, or queues one that ended early again.
 	Change(ctx context.Context, id string, to Change) error
-	// Events streams what happens after seq (0: from now on) until ctx ends; the channel is closed then or when the reader is too slow.
-	Events(ctx context.Context, seq int64) (<-chan result.Event, error)
+	// Events streams what happens after seq (0: from now on, or with a run from where it was queued last) until ctx ends; the channel is
+	// closed then, or when the reader is too slow.
+	Events(ctx context.Context, seq int64, run string) (<-chan result.Event, error)
 	// Probe reads the machine now.
 	Probe(ctx context.Context) (probes.SUT, []probes.Check, error)
 	// Reschedule re-reads the schedules from the store.

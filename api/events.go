@@ -28,7 +28,7 @@ func (s *Server) allEvents(c echo.Context) error {
 	}
 	ctx, cancel := s.streamContext(c)
 	defer cancel()
-	events, err := s.Controller.Events(ctx, after)
+	events, err := s.Controller.Events(ctx, after, "")
 	if err != nil {
 		return err
 	}
@@ -47,10 +47,7 @@ func (s *Server) runEvents(c echo.Context) error {
 	if _, err := s.Store.Run(ctx, c.Param("id")); err != nil {
 		return err
 	}
-	if after == 0 {
-		after = 1 // who says nothing wants the run from its start, as far as it is known
-	}
-	events, err := s.Controller.Events(ctx, after)
+	events, err := s.Controller.Events(ctx, after, c.Param("id"))
 	if err != nil {
 		return err
 	}

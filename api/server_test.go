@@ -182,7 +182,7 @@ func (c *controller) publish(e result.Event) {
 	}
 }
 
-func (c *controller) Events(ctx context.Context, seq int64) (<-chan result.Event, error) {
+func (c *controller) Events(ctx context.Context, seq int64, _ string) (<-chan result.Event, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ch := make(chan result.Event, 1024)

@@ -68,7 +68,7 @@ func (a *app) executeHere(ctx context.Context, o order) (out outcome, err error)
 	}
 	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	events, err := s.agent.Events(watch, 0)
+	events, err := s.agent.Events(watch, 0, "")
 	if err != nil {
 		return out, err
 	}

@@ -202,8 +202,8 @@ func (c controller) Change(ctx context.Context, id string, to api.Change) error 
 	return c.agent.Cancel(ctx, id)
 }
 
-func (c controller) Events(ctx context.Context, seq int64) (<-chan result.Event, error) {
-	return c.agent.Events(ctx, seq)
+func (c controller) Events(ctx context.Context, seq int64, run string) (<-chan result.Event, error) {
+	return c.agent.Events(ctx, seq, run)
 }
 
 func (c controller) Probe(ctx context.Context) (probes.SUT, []probes.Check, error) {
