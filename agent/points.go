@@ -236,9 +236,9 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recordi
 	counts := rec.Count(m.Window.StartUS, m.Window.EndUS)
 	m.Client.Events, m.Client.SharedReads, m.Client.Retries = counts.Events, counts.SharedReads, counts.Retries
 	out.Metrics, out.Client, out.Notes = &sum, &m.Client, m.Notes
+	whole := metrics.MLPerf(rec, m.Issue, shape)
 	if p.Phase == plan.PhaseSweep {
-		mlperf := metrics.MLPerf(rec, m.Issue, shape)
-		out.MLPerf = &mlperf
+		out.MLPerf = &whole
 	}
 	epoch := rec.Header.EpochUS
 	out.Window = &result.Window{StartedUS: epoch + m.Window.StartUS, EndedUS: epoch + m.Window.EndUS,
@@ -251,6 +251,10 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recordi
 	out.State = result.PointState(state)
 	for _, r := range reasons {
 		out.Reasons = append(out.Reasons, result.Reason(r))
+	}
+	if n := whole.RequestsFailed - sum.RequestsFailed; n > 0 {
+		out.Reasons = append(out.Reasons, result.Reason{Code: "errors_outside", Text: "requests failed before the window opened or after it closed",
+			Evidence: fmt.Sprintf("%d of %d", n, whole.RequestsIssued-sum.RequestsIssued)})
 	}
 	x.queued(p, samples, out)
 	x.learn(m)

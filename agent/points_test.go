@@ -11,6 +11,8 @@ import (
 	"assay/plan"
 	"assay/probes"
 	"assay/result"
+	"assay/runner"
+	"assay/runner/metrics"
 	"assay/runner/record"
 	"assay/sim"
 )
@@ -204,4 +206,23 @@ telemetry: {interval: 20ms}
 	if n := len(engine.Truth()); n == 0 {
 		t.Error("the engine saw nothing")
 	}
+}
+
+// TestFailuresOutsideTheWindowAreListed: what fails in the first burst, before the window opens, is in no figure but never silent.
+func TestFailuresOutsideTheWindowAreListed(t *testing.T) {
+	request := func(sentUS int64, outcome record.Outcome) record.Request {
+		return record.Request{SentUS: sentUS, IntendedUS: sentUS, ConnectUS: record.Never, FirstByteUS: sentUS + 1, DoneUS: sentUS + 500, Outcome: outcome,
+			InputTokens: 1, OutputTokens: 2, CachedTokens: record.Never, TokenSource: "usage", Events: []record.Event{{AtUS: sentUS + 100, Tokens: 1}, {AtUS: sentUS + 200, Tokens: 1}}}
+	}
+	rec := record.Recording{Requests: []record.Request{request(0, record.HTTPStatus), request(1000, record.OK), request(2000, record.OK)}}
+	m := runner.Measurement{Window: metrics.Window{StartUS: 1000, EndUS: 3000}, Issue: metrics.Window{StartUS: 0, EndUS: 3000}}
+	x := &execution{telemetry: &telemetry{}}
+	var out result.Point
+	x.judge(plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: 1}, m, rec, &out)
+	for _, r := range out.Reasons {
+		if r.Code == "errors_outside" && r.Evidence == "1 of 1" {
+			return
+		}
+	}
+	t.Errorf("reasons: %+v", out.Reasons)
 }
