@@ -18,37 +18,16 @@ func (v view) tested() machine.Chapter {
 	s, id := v.server, v.res.Identity
 	notStarted := "the server was already running, or never came to run"
 	return machine.Chapter{Name: "As tested", Lines: []machine.Line{
-		stated("Framework", v.engine(), "the server's version endpoint", "no server told its version"),
-		stated("Container image", s.Image, "container runtime", "the server ran without a container, or was not started by this run"),
-		stated("Server program", strings.Join(s.Argv, " "), "started by this run", notStarted),
-		stated("Model", strings.TrimSpace(v.modelName()+" "+id.Model.Revision), "plan and the server's model list", "no server told its model"),
-		stated("Other software", strings.Join(v.otherSoftware(), ", "), "identities of routers and client, container engine", "nothing else ran"),
-		stated("Software notes", strings.Join(id.Notes, "; "), "what was not pinned", "free text; the run noted nothing"),
+		machine.Stated("Framework", v.engine(), "the server's version endpoint", "no server told its version"),
+		machine.Stated("Container image", s.Image, "container runtime", "the server ran without a container, or was not started by this run"),
+		machine.Stated("Server program", strings.Join(s.Argv, " "), "started by this run", notStarted),
+		machine.Stated("Model", strings.TrimSpace(v.modelName()+" "+id.Model.Revision), "plan and the server's model list", "no server told its model"),
+		machine.Stated("Other software", strings.Join(v.otherSoftware(), ", "), "identities of routers and client, container engine", "nothing else ran"),
+		machine.Stated("Software notes", strings.Join(id.Notes, "; "), "what was not pinned", "free text; the run noted nothing"),
 		v.supported(),
-		stated("Node count", "1", "one node per run", ""),
+		machine.Stated("Node count", "1", "one node per run", ""),
 		v.deployment(),
 	}}
-}
-
-// declared are the fields of a published SUT summary that only people can tell; each says why it is empty here.
-func declared() machine.Chapter {
-	return machine.Chapter{Name: "For a person to declare", Lines: []machine.Line{
-		stated("Division", "", "", "chosen when a result is submitted"),
-		stated("Availability", "", "", "stated by who offers the system"),
-		stated("System category", "", "", "chosen when a result is submitted"),
-		stated("Network topology", "", "", "switches and cables do not show from inside the node"),
-		stated("Cooling", "", "", "how heat leaves the machine does not show from inside it"),
-		stated("Other hardware", "", "", "what answers on the PCI bus stands in the other chapters"),
-		stated("Hardware notes", "", "", "free text; power caps, BIOS and VBIOS have lines of their own"),
-	}}
-}
-
-// stated is a line whose value comes from the run; without a value it says why there is none.
-func stated(label, value, source, otherwise string) machine.Line {
-	if value == "" {
-		return machine.Line{Label: label, NotProbed: otherwise}
-	}
-	return machine.Line{Label: label, Value: value, Source: source}
 }
 
 // supported is the highest concurrency that the run measured with a valid point.
@@ -65,11 +44,11 @@ func (v view) supported() machine.Line {
 	}
 	switch name := "Max supported concurrency"; {
 	case most > 0:
-		return stated(name, figure.Whole(float64(most)), "the highest valid point of this run, "+at, "")
+		return machine.Stated(name, figure.Whole(float64(most)), "the highest valid point of this run, "+at, "")
 	case set:
-		return stated(name, "", "", "no point is valid")
+		return machine.Stated(name, "", "", "no point is valid")
 	default:
-		return stated(name, "", "", "no point of this run sets a concurrency")
+		return machine.Stated(name, "", "", "no point of this run sets a concurrency")
 	}
 }
 
@@ -79,7 +58,7 @@ func (v view) deployment() machine.Line {
 	if slices.Contains([]string{"docker", "process"}, cmp.Or(v.server.Runtime, v.plan.Server.Runtime)) {
 		value = "on premises, client and server on the same node"
 	}
-	return stated("Deployment", value, "the plan's runtime", "the endpoint was already running, and does not tell where")
+	return machine.Stated("Deployment", value, "the plan's runtime", "the endpoint was already running, and does not tell where")
 }
 
 // otherSoftware names what ran beside the server: container engine, routers, client.
