@@ -200,13 +200,13 @@ func (a *Agent) attempt(ctx context.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.readDocument(ctx, id, docOrigin, &x.origin); err != nil {
+	var from Origin
+	if err := a.readDocument(ctx, id, docOrigin, &from); err != nil {
 		return err
 	}
-	if x.plan, err = x.origin.resolve(p); err != nil {
+	if x.plan, err = from.resolve(p); err != nil {
 		return err
 	}
-	x.wanted = p.Checks
 	if err := x.makeFolder(p); err != nil {
 		return err
 	}

@@ -22,14 +22,12 @@ const undoLimit = 60 * time.Second
 // execution is one run on its way through the phases. Its fields are what the phases hand on.
 type execution struct {
 	Config
-	run    store.Run
-	origin Origin
-	plan   plan.Plan // file names resolved against origin
-	dir    string
-	bus    *bus
-	log    *eventLog
+	run  store.Run
+	plan plan.Plan // file names resolved against its origin
+	dir  string
+	bus  *bus
+	log  *eventLog
 
-	wanted    probes.Wanted
 	sut       probes.SUT // the latest look at the machine
 	spec      containers.Spec
 	preset    containers.Preset

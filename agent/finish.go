@@ -153,7 +153,7 @@ func driftOf(before, after *probes.SUT) []result.Reason {
 		return drift
 	}
 	for _, ch := range probes.Drift(*before, *after) {
-		drift = append(drift, result.Reason{Code: ch.Code, Text: ch.Text, Evidence: ch.Evidence})
+		drift = append(drift, result.Reason(ch))
 	}
 	return drift
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -143,22 +142,6 @@ func TestSurvived(t *testing.T) {
 	cancel()
 	if err := (&execution{server: ending{exited: make(chan containers.Exit)}}).survived(ctx, broken); err != nil {
 		t.Errorf("a server that lives: %v", err)
-	}
-}
-
-func TestWriteToLeavesNothingHalf(t *testing.T) {
-	dir := t.TempDir()
-	name := write(t, filepath.Join(dir, "report.html"), "old")
-	full := errors.New("disk is full")
-	err := writeTo(name, func(w io.Writer) error {
-		_, err := io.WriteString(w, "new")
-		return errors.Join(err, full)
-	})
-	if b, rerr := os.ReadFile(name); !errors.Is(err, full) || string(b) != "old" || rerr != nil {
-		t.Errorf("%v; the file holds %q", err, b)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
 	}
 }
 

@@ -32,7 +32,7 @@ func (x *execution) preflight(ctx context.Context) error {
 	if err := x.sameMachine(ctx); err != nil {
 		return err
 	}
-	checks := probes.Evaluate(x.sut, x.wanted)
+	checks := probes.Evaluate(x.sut, x.plan.Checks)
 	if err := errors.Join(x.put(ctx, store.SUTBefore, x.sut), x.put(ctx, store.Checks, checks)); err != nil {
 		return err
 	}

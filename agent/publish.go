@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 
 	"assay/archive"
-	"assay/fault"
 	"assay/probes"
 	"assay/report"
 	"assay/result"
@@ -36,30 +35,11 @@ func (a *Agent) publish(ctx context.Context, id string) error {
 	}
 	dir := a.Store.RunDir(id)
 	in.Unpacked = a.Key == nil || from.NoArchive
-	err = writeTo(filepath.Join(dir, result.ReportName), func(w io.Writer) error { return html.Write(w, in) })
+	err = store.WriteStream(filepath.Join(dir, result.ReportName), func(w io.Writer) error { return html.Write(w, in) })
 	if err != nil || in.Unpacked {
 		return err
 	}
-	return writeTo(filepath.Join(dir, result.ArchiveName), func(w io.Writer) error { return archive.Pack(ctx, dir, a.Key, w) })
-}
-
-// writeTo writes a file under a temporary name and renames it, so that a half file is never taken for a whole one.
-func writeTo(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return fault.New(fault.Store, "not_writable", "choose a folder that can be written", "make %s: %w", name, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	out := bufio.NewWriter(f)
-	err = write(out)
-	if err := errors.Join(err, out.Flush(), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return os.Rename(f.Name(), name)
+	return store.WriteStream(filepath.Join(dir, result.ArchiveName), func(w io.Writer) error { return archive.Pack(ctx, dir, a.Key, w) })
 }
 
 // ReportInput gives an ended run to the report: its document, its telemetry and its recordings.

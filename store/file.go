@@ -19,9 +19,17 @@ import (
 	"assay/result"
 )
 
-// WriteFile writes a file whole or not at all: under a temporary name beside it, synced, renamed, and its folder synced.
+// WriteFile writes bytes as WriteStream does.
+func WriteFile(path string, data []byte) error {
+	return WriteStream(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteStream writes a file whole or not at all: under a temporary name beside it, synced, renamed, and its folder synced.
 // Missing folders are made. The file has mode 0600.
-func WriteFile(path string, data []byte) (err error) {
+func WriteStream(path string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -35,10 +43,11 @@ func WriteFile(path string, data []byte) (err error) {
 			err = fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
 		}
 	}()
-	if _, err := f.Write(data); err != nil {
+	out := bufio.NewWriter(f)
+	if err := write(out); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(out.Flush(), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), path); err != nil {

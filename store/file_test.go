@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +35,25 @@ func TestWriteFile(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 2 {
 		t.Errorf("a failed write left %v", entries)
+	}
+}
+
+func TestWriteStreamLeavesNothingHalf(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("disk is full")
+	err := WriteStream(name, func(w io.Writer) error {
+		_, err := io.WriteString(w, "new")
+		return errors.Join(err, full)
+	})
+	if b, rerr := os.ReadFile(name); !errors.Is(err, full) || string(b) != "old" || rerr != nil {
+		t.Errorf("%v; the file holds %q", err, b)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -10,6 +9,7 @@ import (
 
 	"assay/archive"
 	"assay/fault"
+	"assay/store"
 )
 
 func (a *app) archiveCommand() *cobra.Command {
@@ -17,22 +17,15 @@ func (a *app) archiveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "archive RUN", Short: "pack and sign a run as one file", Args: oneArg(aRun),
 		Example: "  assay archive last --out run.tar.zst\n  assay verify run.tar.zst",
-		RunE:    func(c *cobra.Command, args []string) error { return a.archive(c.Context(), args[0], out) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withRun(c.Context(), args[0], func(st *store.Store, run store.Run) error { return a.archive(c.Context(), st, run, out) })
+		},
 	}
 	c.Flags().StringVar(&out, "out", "", "write to `FILE` (default: <run>.tar.zst here)")
 	return c
 }
 
-func (a *app) archive(ctx context.Context, ref, out string) (err error) {
-	st, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	run, err := st.FindRun(ctx, ref)
-	if err != nil {
-		return err
-	}
+func (a *app) archive(ctx context.Context, st *store.Store, run store.Run, out string) error {
 	key, err := archive.LoadOrCreateKey(a.data)
 	if err != nil {
 		return err

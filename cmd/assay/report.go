@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"assay/agent"
 	"assay/fault"
 	"assay/report"
+	"assay/store"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -18,7 +18,13 @@ func (a *app) reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "report RUN", Short: "a run's report as " + strings.Join(formatNames(), ", "), Args: oneArg(aRun),
 		Example: "  assay report last\n  assay report last --format html --out report.html\n  assay report last --format csv",
-		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.Context(), args[0], format, out) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f, err := report.FormatNamed(format)
+			if err != nil {
+				return err
+			}
+			return a.withRun(c.Context(), args[0], func(st *store.Store, run store.Run) error { return a.report(c.Context(), st, run, f, out) })
+		},
 	}
 	c.Flags().StringVar(&format, "format", "text", strings.Join(formatNames(), ", "))
 	c.Flags().StringVar(&out, "out", "", "write to `FILE` instead of standard output")
@@ -33,20 +39,7 @@ func formatNames() []string {
 	return names
 }
 
-func (a *app) report(ctx context.Context, ref, format, out string) (err error) {
-	f, err := report.FormatNamed(format)
-	if err != nil {
-		return err
-	}
-	st, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	run, err := st.FindRun(ctx, ref)
-	if err != nil {
-		return err
-	}
+func (a *app) report(ctx context.Context, st *store.Store, run store.Run, f report.Format, out string) error {
 	if err := a.hasEnded(run); err != nil {
 		return err
 	}

@@ -77,6 +77,20 @@ func makeDir(dir string) error {
 	return fault.New(fault.Store, "not_writable", "choose another directory with --data, or make this one writable", "cannot make the data directory %s: %w", dir, err)
 }
 
+// withRun opens the store, finds the run that ref means, and closes the store when do is done with it.
+func (a *app) withRun(ctx context.Context, ref string, do func(*store.Store, store.Run) error) (err error) {
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	run, err := st.FindRun(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return do(st, run)
+}
+
 // openStore opens the store for reading beside a daemon that may be writing.
 func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 	_, err := os.Stat(filepath.Join(a.data, store.DatabaseName))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -18,32 +17,20 @@ func (a *app) showCommand() *cobra.Command {
 		Long:    "RUN is an id, an unambiguous prefix of one, or `last`.",
 		Example: "  assay show last\n  assay show 20261130T2 --json",
 		RunE: func(c *cobra.Command, args []string) error {
-			out, err := a.findOutcome(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.show(out, asJSON)
+			return a.withRun(c.Context(), args[0], func(st *store.Store, run store.Run) error {
+				if err := a.hasEnded(run); err != nil {
+					return err
+				}
+				out, err := readOutcome(c.Context(), st, run.ID)
+				if err != nil {
+					return err
+				}
+				return a.show(out, asJSON)
+			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "the result document on stdout")
 	return c
-}
-
-// findOutcome reads the result of an ended run.
-func (a *app) findOutcome(ctx context.Context, ref string) (out outcome, err error) {
-	st, err := a.openStore(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	run, err := st.FindRun(ctx, ref)
-	if err != nil {
-		return out, err
-	}
-	if err := a.hasEnded(run); err != nil {
-		return out, err
-	}
-	return readOutcome(ctx, st, run.ID)
 }
 
 // hasEnded refuses to show a run that has no result yet, and says whether one will come.
