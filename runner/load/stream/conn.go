@@ -18,7 +18,7 @@ type reader interface {
 type conn struct {
 	net.Conn
 	reader
-	buf      []byte        // receive buffer
+	used     bool          // it carried a request
 	idle     time.Duration // longest time it may lie unused
 	returned time.Time     // when it was given back
 }
@@ -80,7 +80,7 @@ func (d *dialer) open(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, buf: make([]byte, receiveBuffer)}
+	c := &conn{Conn: raw}
 	if d.target.TLS {
 		secure := tls.Client(raw, d.tls)
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)

@@ -38,6 +38,7 @@ const (
 type Exchange struct {
 	*Client
 	tokens atomic.Int64 // token events so far, for the live view
+	buf    []byte       // receive buffer
 
 	conn   *conn
 	reused bool // conn carried a request before
@@ -74,7 +75,7 @@ type sight struct {
 
 // NewExchange makes an exchange for one goroutine.
 func (c *Client) NewExchange() *Exchange {
-	x := &Exchange{Client: c}
+	x := &Exchange{Client: c, buf: make([]byte, receiveBuffer)}
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
@@ -121,7 +122,7 @@ func (x *Exchange) connectAndSend(ctx context.Context, c *Call, r *record.Reques
 	message := x.message(c)
 	if x.conn = x.pool.take(); x.conn != nil {
 		n, err := x.send(ctx, message, r)
-		x.reused = true
+		x.reused = x.conn.used
 		if err == nil || n > 0 || stopped(err) {
 			return answerable(n, err)
 		}
@@ -213,9 +214,9 @@ func (x *Exchange) receive(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		n, at, err := x.conn.read(x.conn.buf)
+		n, at, err := x.conn.read(x.buf)
 		if n > 0 {
-			if err := x.take(x.conn.buf[:n], at); err != nil {
+			if err := x.take(x.buf[:n], at); err != nil {
 				return err
 			}
 			continue
@@ -283,7 +284,7 @@ func (x *Exchange) release(end error) {
 		c.Close()
 		return
 	}
-	c.idle = x.resp.idle
+	c.idle, c.used = x.resp.idle, true
 	x.pool.give(c)
 }
 

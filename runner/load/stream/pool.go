@@ -13,6 +13,9 @@ const idleLimit = 3 * time.Second
 // earlyClose is an idle time within which no server that keeps its connections closes one.
 const earlyClose = time.Second
 
+// freshLimit is how long a connection that carried no request yet is trusted: servers give a first request more time.
+const freshLimit = 20 * time.Second
+
 // pool keeps idle connections, the last one used on top. Some servers close a connection after each stream without
 // having said so (llama.cpp's), and a request that crosses such a close is lost: once that was seen, no connection is
 // used twice.
@@ -33,7 +36,7 @@ func (p *pool) take() *conn {
 		if rested < c.idle && alive(c.Conn) {
 			return c
 		}
-		if rested < min(c.idle, earlyClose) {
+		if c.used && rested < min(c.idle, earlyClose) {
 			p.stop()
 		}
 		c.Close()
