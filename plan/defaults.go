@@ -20,10 +20,11 @@ func fillDefaults(p *Plan, written map[string]place) {
 	for i := range p.Routers {
 		p.Routers[i].fillDefaults()
 	}
-	if s := p.Protocol.Serve; s != nil && s.Arrival == "gamma" {
-		if _, ok := written["protocol.serve.burstiness"]; !ok {
-			s.Burstiness = 1
-		}
+	if p.Workload.Lengths == "" && (p.Workload.InputLen > 0 || p.Protocol.Matrix != nil) {
+		p.Workload.Lengths = "tokens"
+	}
+	if s := p.Protocol.Serve; s != nil {
+		s.fillDefaults(written)
 	}
 	fillTagged(reflect.ValueOf(p).Elem(), "", written)
 }
@@ -37,8 +38,10 @@ func (s *Server) fillDefaults() {
 	}
 	if s.Endpoint == "" {
 		s.Endpoint = "chat"
-		if strings.HasSuffix(strings.TrimRight(s.URL, "/"), "/v1/completions") {
-			s.Endpoint = "completions"
+		for _, url := range s.BaseURLs() {
+			if strings.HasSuffix(strings.TrimRight(url, "/"), "/v1/completions") {
+				s.Endpoint = "completions"
+			}
 		}
 	}
 	if s.Runtime != "docker" {
@@ -65,15 +68,29 @@ func pick(yes bool, a, b string) string {
 
 // impliedRuntime is the one runtime that the written keys allow; "" when they leave it open.
 func (s *Server) impliedRuntime() string {
+	running := s.URL != "" || len(s.URLs) > 0
 	switch {
-	case s.URL != "" && s.Image == "" && s.Command == nil:
+	case running && s.Image == "" && s.Command == nil:
 		return "endpoint"
-	case s.Image != "" && s.URL == "":
+	case s.Image != "" && !running:
 		return "docker"
-	case s.Image == "" && s.URL == "" && (s.Command != nil || s.Engine == "sim"):
+	case s.Image == "" && !running && (s.Command != nil || s.Engine == "sim"):
 		return "process"
 	}
 	return ""
+}
+
+func (s *Serve) fillDefaults(written map[string]place) {
+	switch s.Arrival {
+	case "gamma":
+		if !has(written, "protocol.serve.burstiness") {
+			s.Burstiness = 1
+		}
+	case "trace":
+		if !has(written, "protocol.serve.speed") {
+			s.Speed = []float64{1}
+		}
+	}
 }
 
 func (r *Router) fillDefaults() {

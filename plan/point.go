@@ -7,10 +7,11 @@ import (
 
 // Point is one measured setting of a plan, in the order it runs.
 type Point struct {
-	ID          string  // "c32", "r140", "prefill-8192", "decode-8192x64"
+	ID          string  // "c32", "r140", "x2", "prefill-8192", "decode-8192x64"
 	Phase       string  // sweep | serve | prefill | decode
 	Concurrency int     // 0 when the phase has none
 	Rate        float64 // requests/s; 0 when the phase has none
+	Speed       float64 // of a replayed trace; 0 when the point replays none
 	Context     int     // tokens; 0 when the phase has none
 	Router      Router  // Kind "none" when no router of the plan serves it
 }
@@ -50,7 +51,10 @@ func (s Sweep) points() []Point {
 }
 
 func (s Serve) points() []Point {
-	points := make([]Point, 0, len(s.Rate))
+	points := make([]Point, 0, len(s.Rate)+len(s.Speed))
+	for _, x := range s.Speed {
+		points = append(points, Point{ID: "x" + strconv.FormatFloat(x, 'f', -1, 64), Phase: PhaseServe, Speed: x})
+	}
 	for _, r := range s.Rate {
 		points = append(points, Point{ID: "r" + strconv.FormatFloat(r, 'f', -1, 64), Phase: PhaseServe, Rate: r})
 	}

@@ -25,6 +25,7 @@ type validator struct {
 func (v *validator) plan(p Plan) {
 	v.section(reflect.ValueOf(p), "")
 	v.server(p)
+	v.client(p)
 	v.routers(p)
 	v.workload(p)
 	v.protocol(p)
@@ -145,8 +146,6 @@ func enumHint(path, s string) string {
 	switch {
 	case path == "server.runtime" && s == "kubernetes":
 		return "this version has the runtimes docker, process and endpoint; for a server in Kubernetes use endpoint with its url"
-	case path == "workload.kind" && s == "trace":
-		return "this version has no traces; turn the trace into jsonl"
 	}
 	return ""
 }
@@ -175,9 +174,10 @@ var (
 	sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	pinnedForm = regexp.MustCompile(`^[^\s@]+@sha256:[0-9a-f]{64}$`)
 	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:-]*(@sha256:[0-9a-f]{64})?$`)
+	headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 	envForm    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	gpusForm   = regexp.MustCompile(`^(all|none|[0-9]+(,[0-9]+)*)$`)
-	secretForm = regexp.MustCompile(`(?i)(^|_)(TOKEN|KEY|SECRET|PASSWORD|PASSWD)$`)
+	secretForm = regexp.MustCompile(`(?i)(^|[_-])(TOKEN|KEY|SECRET|PASSWORD|PASSWD)$`)
 	shmForm    = regexp.MustCompile(`^[1-9][0-9]{0,9}[kmgKMG]?$`)
 	checkForm  = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 )

@@ -9,17 +9,34 @@ func (v *validator) workload(p Plan) {
 	w := p.Workload
 	v.dataset(w)
 	made := w.Kind == "synthetic" || w.Kind == "text"
+	v.lengths(p)
 	switch {
 	case w.InputLen > 0 && p.Protocol.Matrix != nil:
 		v.fail("workload.input_len", "value", "remove it", "workload.input_len has no meaning in a matrix: protocol.matrix.contexts says how long prompts are")
-	case w.InputLen > 0 && w.Kind == "agentic":
-		v.fail("workload.input_len", "value", "remove it", "workload.input_len has no meaning for kind agentic: conversations keep their length")
+	case w.InputLen > 0 && !made && w.Kind != "sharegpt":
+		v.fail("workload.input_len", "value", "remove it", "workload.input_len has no meaning for kind %s: its prompts keep their length", w.Kind)
 	}
 	if p.Protocol.Matrix != nil && !made && !v.failed("workload.kind") {
 		v.fail("workload.kind", "value", "", "workload.kind %q has no prompts of a wanted length: a matrix needs synthetic or text", w.Kind)
 	}
 	if w.ToolDelay && w.Kind != "agentic" {
 		v.fail("workload.tool_delay", "value", "remove it", "workload.tool_delay has a meaning for kind agentic only")
+	}
+}
+
+// lengths checks what goes with prompts of a wanted length, or with their number.
+func (v *validator) lengths(p Plan) {
+	w := p.Workload
+	traced := p.Protocol.Serve != nil && p.Protocol.Serve.Arrival == "trace"
+	switch {
+	case w.Lengths != "" && w.InputLen == 0 && p.Protocol.Matrix == nil && w.Kind != "trace":
+		v.fail("workload.lengths", "value", "remove it, or write input_len", "workload.lengths has no meaning without a wanted length")
+	case w.SharedPrompts > 0 && (w.Kind == "agentic" || w.Kind == "trace"):
+		v.fail("workload.shared_prompts", "value", "remove it", "workload.shared_prompts has no meaning for kind %s: its data says what is shared", w.Kind)
+	case w.SharedPrompts > 0 && p.Protocol.Matrix != nil:
+		v.fail("workload.shared_prompts", "value", "remove it", "workload.shared_prompts has no meaning in a matrix: a cell's streams share its prompt")
+	case traced && w.Kind != "trace":
+		v.fail("workload.kind", "value", "write kind: trace and its dataset", "protocol.serve.arrival trace needs workload kind trace; it is %s", w.Kind)
 	}
 }
 
@@ -92,8 +109,8 @@ func listOf(phase string) string {
 
 func (v *validator) sweep(s Sweep) {
 	const at = "protocol.sweep"
-	if s.Requests == 0 && s.Duration == 0 && s.MinDuration == 0 {
-		v.fail(at, "missing", "write requests: 500, duration: 5m or min_duration: 20m", "%s has no end: it needs requests, duration or min_duration", at)
+	if s.Requests == 0 && s.Duration == 0 && s.MinDuration == 0 && s.Trajectories == 0 {
+		v.fail(at, "missing", "write requests: 500, duration: 5m, min_duration: 20m or trajectories: 600", "%s has no end: it needs requests, duration, min_duration or trajectories", at)
 	}
 	if s.Duration > 0 && s.MinDuration > s.Duration {
 		v.fail(at+".min_duration", "value", "", "%s.min_duration %s is longer than duration %s", at, s.MinDuration, s.Duration)
@@ -102,13 +119,28 @@ func (v *validator) sweep(s Sweep) {
 
 func (v *validator) serve(s Serve) {
 	const at = "protocol.serve"
-	if s.Requests == 0 && s.Duration == 0 {
+	if s.Requests == 0 && s.Duration == 0 && s.Arrival != "trace" {
 		v.fail(at, "missing", "write requests: 500 or duration: 5m", "%s has no end: it needs requests or duration", at)
 	}
+	v.rates(s, at)
 	if cut := s.Window.Warmup + s.Window.Cooldown; s.Duration > 0 && cut >= s.Duration {
 		v.fail(at+".window", "value", "", "%s.window leaves nothing: warmup and cooldown take %s of %s", at, cut, s.Duration)
 	}
 	if s.Burstiness != 0 && s.Arrival != "gamma" && strings.TrimSpace(s.Arrival) != "" {
 		v.fail(at+".burstiness", "value", "remove it or write arrival: gamma", "%s.burstiness has a meaning for arrival gamma only", at)
+	}
+}
+
+// rates checks that a schedule's pace is said once: by rate, or by the speed of a trace.
+func (v *validator) rates(s Serve, at string) {
+	switch traced := s.Arrival == "trace"; {
+	case traced && len(s.Rate) > 0:
+		v.fail(at+".rate", "value", "remove it; speed makes a trace faster or slower", "%s.rate has no meaning for arrival trace", at)
+	case !traced && len(s.Rate) == 0 && !v.failed(at+".rate"):
+		v.fail(at+".rate", "missing", "write requests per second, such as rate: 10", "%s.rate is missing", at)
+	case !traced && len(s.Speed) > 0:
+		v.fail(at+".speed", "value", "remove it or write arrival: trace", "%s.speed has a meaning for arrival trace only", at)
+	case traced && s.Ramp != nil:
+		v.fail(at+".ramp", "value", "remove it", "%s.ramp has no meaning for arrival trace", at)
 	}
 }

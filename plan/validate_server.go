@@ -28,14 +28,14 @@ func (v *validator) server(p Plan) {
 	case "docker":
 		v.image(s.Image, "server.image", "runtime docker", p.Unpinned)
 		v.container(s)
-		v.forbid("docker", map[string]bool{"server.url": s.URL != ""})
+		v.forbid("docker", running(s))
 	case "process":
 		if len(s.Command) == 0 && s.Engine != "sim" {
 			v.fail("server.command", "missing", `write the program, such as command: [llama-server]`, "server.command is missing: runtime process needs the program to start")
 		}
-		v.forbid("process", dockerOnly(s), map[string]bool{"server.url": s.URL != "", "server.image": s.Image != ""})
+		v.forbid("process", dockerOnly(s), running(s), map[string]bool{"server.image": s.Image != ""})
 	case "endpoint":
-		v.endpointURL(s.URL)
+		v.endpointURLs(s)
 		v.forbid("endpoint", dockerOnly(s), map[string]bool{
 			"server.image": s.Image != "", "server.command": len(s.Command) > 0, "server.args": len(s.Args) > 0,
 			"server.env": len(s.Env) > 0, "server.env_from": len(s.EnvFrom) > 0, "server.port": s.Port != 0,
@@ -49,6 +49,11 @@ func dockerOnly(s Server) map[string]bool {
 	return map[string]bool{
 		"server.gpus": s.GPUs != "", "server.mounts": len(s.Mounts) > 0, "server.shm_size": s.ShmSize != "", "server.network": s.Network != "",
 	}
+}
+
+// running tells which keys of a server that runs already are set.
+func running(s Server) map[string]bool {
+	return map[string]bool{"server.url": s.URL != "", "server.urls": len(s.URLs) > 0}
 }
 
 // forbid refuses the keys that are set but mean nothing to a runtime.
@@ -116,6 +121,9 @@ func (v *validator) environment(s Server) {
 		}
 	}
 	v.envFrom(s)
+	if s.TokenEnv != "" && s.TokenFile != "" {
+		v.fail("server.token_file", "value", "keep one of them", "server has a token_env and a token_file")
+	}
 	if s.TokenEnv != "" && !envForm.MatchString(s.TokenEnv) {
 		v.fail("server.token_env", "value", "put the token into a variable and name that here", "server.token_env is not the name of a variable")
 	}
@@ -137,20 +145,39 @@ func (v *validator) envFrom(s Server) {
 	}
 }
 
-func (v *validator) endpointURL(text string) {
+// endpointURLs checks where a running server is.
+func (v *validator) endpointURLs(s Server) {
+	if s.URL != "" && len(s.URLs) > 0 {
+		v.fail("server.urls", "value", "keep one of them", "server has a url and urls")
+		return
+	}
+	if len(s.URLs) == 0 {
+		v.endpointURL(s.URL, "server.url")
+	}
+	for i, url := range s.URLs {
+		at := join("server.urls", strconv.Itoa(i))
+		v.endpointURL(url, at)
+		if slices.Index(s.URLs, url) < i {
+			v.fail(at, "value", "", "%s stands there twice", at)
+		}
+	}
+}
+
+func (v *validator) endpointURL(text, at string) {
 	const hint = "write the server's base URL, such as http://127.0.0.1:8000"
 	if text == "" {
-		v.fail("server.url", "missing", hint, "server.url is missing: runtime endpoint needs the URL of a running server")
+		v.fail(at, "missing", hint, "%s is missing: runtime endpoint needs the URL of a running server", at)
 		return
 	}
 	u, err := url.Parse(text)
 	switch {
+	case err == nil && u.Scheme == "unix" && u.Host == "" && path.IsAbs(u.Path):
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
-		v.fail("server.url", "value", hint, "server.url is not a URL with http:// or https:// and a host")
+		v.fail(at, "value", hint, "%s is not a URL with http:// or https:// and a host, nor unix:///path/of/socket", at)
 	case u.User != nil:
-		v.fail("server.url", "value", "name the variable that holds the token in server.token_env", "server.url holds a user or password, which would stand in every result")
+		v.fail(at, "value", "name the variable that holds the token in server.token_env", "%s holds a user or password, which would stand in every result", at)
 	case u.RawQuery != "" || u.Fragment != "":
-		v.fail("server.url", "value", hint, "server.url has a query or fragment")
+		v.fail(at, "value", hint, "%s has a query or fragment", at)
 	}
 }
 
