@@ -8,7 +8,7 @@ import (
 
 	"assay/containers"
 	"assay/result"
-	"assay/runner/record"
+	"assay/runner"
 )
 
 const (
@@ -46,15 +46,10 @@ func (x *execution) generated(ctx context.Context) (float64, bool) {
 }
 
 // compareCounts holds the engine's counter against the recording. Requests that were cut off make them differ by right.
-func compareCounts(before, after float64, rec record.Recording, out *result.Point) {
-	c := result.EngineCount{GenerationTokens: int64(math.Round(after - before))}
-	whole := true
-	for _, r := range rec.Requests {
-		c.ClientTokens += max(0, r.OutputTokens)
-		whole = whole && r.Outcome == record.OK
-	}
+func compareCounts(before, after float64, told runner.Reading, out *result.Point) {
+	c := result.EngineCount{GenerationTokens: int64(math.Round(after - before)), ClientTokens: told.OutputTokens}
 	out.Engine = &c
-	if d := math.Abs(float64(c.GenerationTokens - c.ClientTokens)); whole && d > countTolerance*float64(c.ClientTokens) {
+	if d := math.Abs(float64(c.GenerationTokens - c.ClientTokens)); told.Unfinished == 0 && d > countTolerance*float64(c.ClientTokens) {
 		out.Reasons = append(out.Reasons, result.Reason{Code: "tokens_differ", Text: "the engine counted other output tokens than the client; somebody else may use the server",
 			Evidence: fmt.Sprintf("engine %d, client %d", c.GenerationTokens, c.ClientTokens)})
 	}

@@ -16,7 +16,6 @@ import (
 	"assay/fault"
 	"assay/probes"
 	"assay/result"
-	"assay/runner/record"
 )
 
 func write(t *testing.T, name, text string) string {
@@ -117,30 +116,28 @@ func (e ending) Identity() containers.Identity  { return containers.Identity{Rol
 func (e ending) LogPath() string                { return "" }
 
 func TestSurvived(t *testing.T) {
-	broken := record.Recording{Requests: []record.Request{{Outcome: record.OK}, {Outcome: record.Reset}}}
-	whole := record.Recording{Requests: []record.Request{{Outcome: record.OK}, {Outcome: record.Censored}}}
 	gone := make(chan containers.Exit, 1)
 	gone <- containers.Exit{Code: 9, Reason: "exited with code 9"}
 	cases := []struct {
 		name   string
 		exited chan containers.Exit
-		rec    record.Recording
+		broken bool
 		code   string
 	}{
-		{"no connection broke", gone, whole, ""},
-		{"connections broke and the server is gone", gone, broken, "server.exited"},
-		{"an endpoint's end is not known", nil, broken, ""},
+		{"no connection broke", gone, false, ""},
+		{"connections broke and the server is gone", gone, true, "server.exited"},
+		{"an endpoint's end is not known", nil, true, ""},
 	}
 	for _, c := range cases {
 		x := &execution{server: ending{exited: c.exited}}
-		err := x.survived(t.Context(), c.rec)
+		err := x.survived(t.Context(), c.broken)
 		if f := fault.Of(err, fault.Client); (f == nil) != (c.code == "") || f != nil && f.Code != c.code {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (&execution{server: ending{exited: make(chan containers.Exit)}}).survived(ctx, broken); err != nil {
+	if err := (&execution{server: ending{exited: make(chan containers.Exit)}}).survived(ctx, true); err != nil {
 		t.Errorf("a server that lives: %v", err)
 	}
 }

@@ -15,8 +15,6 @@ import (
 	"assay/probes"
 	"assay/result"
 	"assay/runner"
-	"assay/runner/metrics"
-	"assay/runner/record"
 	"assay/store"
 )
 
@@ -123,17 +121,17 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 	}
 	before, counted := x.generated(ctx)
 	var m runner.Measurement
-	var rec record.Recording
+	var told runner.Reading
 	err := x.step(ctx, "measure", p.ID, func(ctx context.Context) (err error) {
-		m, rec, err = x.measure(ctx, p)
+		m, told, err = x.measure(ctx, p)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	x.judge(p, m, rec, &out)
+	x.judge(p, m, told, &out)
 	if after, ok := x.generated(ctx); ok && counted {
-		compareCounts(before, after, rec, &out)
+		compareCounts(before, after, told, &out)
 	}
 	x.drift(ctx, &out)
 	return x.keep(ctx, index, out)
@@ -153,24 +151,22 @@ func (x *execution) overCapacity(p plan.Point) *result.Reason {
 			x.plan.Protocol.Matrix.MaxTokens, need, x.serverID.KVTokens)}
 }
 
-// measure makes the point's load and reads its recording back.
-func (x *execution) measure(ctx context.Context, p plan.Point) (runner.Measurement, record.Recording, error) {
+// measure makes the point's load and reads its recording back: what is told is made of what stands on disk, so that everyone who reads it
+// gets the same numbers.
+func (x *execution) measure(ctx context.Context, p plan.Point) (runner.Measurement, runner.Reading, error) {
 	m, err := x.load(ctx, p)
 	if err != nil {
-		return m, record.Recording{}, err
+		return m, runner.Reading{}, err
 	}
-	rec, err := record.Read(x.path(m.File.Path))
+	told, err := runner.PassOf(x.plan, p, m.Window, m.Issue).File(x.path(m.File.Path))
 	if err != nil {
-		return m, rec, fmt.Errorf("read back the recording of point %s: %w", p.ID, err)
+		return m, told, fmt.Errorf("point %s: %w", p.ID, err)
 	}
-	return m, rec, x.survived(ctx, rec)
+	return m, told, x.survived(ctx, told.Broken > 0)
 }
 
 // survived looks once more whether the server has ended when connections broke: they break before its end is noticed.
-func (x *execution) survived(ctx context.Context, rec record.Recording) error {
-	broken := slices.ContainsFunc(rec.Requests, func(r record.Request) bool {
-		return r.Outcome == record.Reset || r.Outcome == record.Refused || r.Outcome == record.Truncated
-	})
+func (x *execution) survived(ctx context.Context, broken bool) error {
 	if !broken || x.server.Exited() == nil {
 		return nil
 	}
@@ -229,32 +225,25 @@ func (x *execution) progress(point string) func(runner.Progress) {
 	}
 }
 
-// judge summarises the recording as it stands on disk, so that everyone who reads it gets the same numbers.
-func (x *execution) judge(p plan.Point, m runner.Measurement, rec record.Recording, out *result.Point) {
-	shape := runner.ShapeOf(x.plan, p)
-	sum := metrics.Summarise(rec, m.Window, shape)
-	counts := rec.Count(m.Window.StartUS, m.Window.EndUS)
-	m.Client.Events, m.Client.SharedReads, m.Client.Retries = counts.Events, counts.SharedReads, counts.Retries
-	out.Metrics, out.Client, out.Notes = &sum, &m.Client, m.Notes
-	whole := metrics.MLPerf(rec, m.Issue, shape)
-	if p.Phase == plan.PhaseSweep {
-		out.MLPerf = &whole
-	}
-	epoch := rec.Header.EpochUS
+// judge tells of a point what its recording and its telemetry give.
+func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Reading, out *result.Point) {
+	m.Client.Events, m.Client.SharedReads, m.Client.Retries = told.Counts.Events, told.Counts.SharedReads, told.Counts.Retries
+	out.Metrics, out.MLPerf, out.Inside, out.Client, out.Notes = &told.Metrics, told.MLPerf, told.Inside, &m.Client, m.Notes
+	epoch := told.Header.EpochUS
 	out.Window = &result.Window{StartedUS: epoch + m.Window.StartUS, EndedUS: epoch + m.Window.EndUS,
 		DurationS: float64(m.Window.EndUS-m.Window.StartUS) / 1e6}
 	out.Recording = &result.Recording{Path: m.File.Path, SHA256: m.File.SHA256, Requests: m.File.Requests, Events: m.File.Events, EpochUS: epoch,
 		WindowUS: [2]int64{m.Window.StartUS, m.Window.EndUS}, IssueUS: [2]int64{m.Issue.StartUS, m.Issue.EndUS}}
 	samples := x.telemetry.within(out.Window.StartedUS, out.Window.EndedUS)
 	out.Telemetry = summarise(samples)
-	state, reasons := runner.Verdict(p, sum, m)
+	state, reasons := runner.Verdict(p, told.Metrics, m)
 	out.State = result.PointState(state)
 	for _, r := range reasons {
 		out.Reasons = append(out.Reasons, result.Reason(r))
 	}
-	if n := whole.RequestsFailed - sum.RequestsFailed; n > 0 {
+	if n := told.Failed - told.Metrics.RequestsFailed; n > 0 {
 		out.Reasons = append(out.Reasons, result.Reason{Code: "errors_outside", Text: "requests failed before the window opened or after it closed",
-			Evidence: fmt.Sprintf("%d of %d", n, whole.RequestsIssued-sum.RequestsIssued)})
+			Evidence: fmt.Sprintf("%d of %d", n, told.Issued-told.Metrics.RequestsIssued)})
 	}
 	x.queued(p, samples, out)
 	x.learn(m)

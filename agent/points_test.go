@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,25 +81,22 @@ func TestQueued(t *testing.T) {
 }
 
 func TestCompareCounts(t *testing.T) {
-	ok := func(tokens int64) record.Request { return record.Request{Outcome: record.OK, OutputTokens: tokens} }
 	cases := []struct {
-		name     string
-		engine   float64
-		requests []record.Request
-		client   int64
-		differ   bool
+		name   string
+		engine float64
+		told   runner.Reading
+		differ bool
 	}{
-		{"equal", 100, []record.Request{ok(60), ok(40)}, 100, false},
-		{"within 2 %", 102, []record.Request{ok(60), ok(40)}, 100, false},
-		{"over 2 %", 103, []record.Request{ok(60), ok(40)}, 100, true},
-		{"fewer", 97, []record.Request{ok(60), ok(40)}, 100, true},
-		{"a request was cut off", 150, []record.Request{ok(60), {Outcome: record.Censored, OutputTokens: 10}}, 70, false},
-		{"no count was told", 60, []record.Request{ok(60), {Outcome: record.Refused, OutputTokens: record.Never}}, 60, false},
+		{"equal", 100, runner.Reading{OutputTokens: 100}, false},
+		{"within 2 %", 102, runner.Reading{OutputTokens: 100}, false},
+		{"over 2 %", 103, runner.Reading{OutputTokens: 100}, true},
+		{"fewer", 97, runner.Reading{OutputTokens: 100}, true},
+		{"a request was cut off", 150, runner.Reading{OutputTokens: 70, Unfinished: 1}, false},
 	}
 	for _, c := range cases {
 		var out result.Point
-		compareCounts(1000, 1000+c.engine, record.Recording{Requests: c.requests}, &out)
-		if want := (result.EngineCount{GenerationTokens: int64(c.engine), ClientTokens: c.client}); *out.Engine != want {
+		compareCounts(1000, 1000+c.engine, c.told, &out)
+		if want := (result.EngineCount{GenerationTokens: int64(c.engine), ClientTokens: c.told.OutputTokens}); *out.Engine != want {
 			t.Errorf("%s: %+v, want %+v", c.name, *out.Engine, want)
 		}
 		if differ := len(out.Reasons) == 1 && out.Reasons[0].Code == "tokens_differ"; differ != c.differ || out.State != "" {
@@ -214,11 +212,28 @@ func TestFailuresOutsideTheWindowAreListed(t *testing.T) {
 		return record.Request{SentUS: sentUS, IntendedUS: sentUS, ConnectUS: record.Never, FirstByteUS: sentUS + 1, DoneUS: sentUS + 500, Outcome: outcome,
 			InputTokens: 1, OutputTokens: 2, CachedTokens: record.Never, TokenSource: "usage", Events: []record.Event{{AtUS: sentUS + 100, Tokens: 1}, {AtUS: sentUS + 200, Tokens: 1}}}
 	}
-	rec := record.Recording{Requests: []record.Request{request(0, record.HTTPStatus), request(1000, record.OK), request(2000, record.OK)}}
+	path := filepath.Join(t.TempDir(), "c1.rec")
+	w, err := record.Create(path, record.Header{Point: "c1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []record.Request{request(0, record.HTTPStatus), request(1000, record.OK), request(2000, record.OK)} {
+		if err := w.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	m := runner.Measurement{Window: metrics.Window{StartUS: 1000, EndUS: 3000}, Issue: metrics.Window{StartUS: 0, EndUS: 3000}}
 	x := &execution{telemetry: &telemetry{}}
+	p := plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: 1}
+	told, err := runner.PassOf(plan.Plan{}, p, m.Window, m.Issue).File(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out result.Point
-	x.judge(plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: 1}, m, rec, &out)
+	x.judge(p, m, told, &out)
 	for _, r := range out.Reasons {
 		if r.Code == "errors_outside" && r.Evidence == "1 of 1" {
 			return

@@ -4,43 +4,23 @@ import (
 	"fmt"
 
 	"assay/result"
-	"assay/runner/metrics"
-	"assay/runner/record"
+	"assay/runner"
 )
 
-// counts are what a recording tells of its client beside the metrics.
-type counts struct {
-	stampSource string
-	tokenSource string // the weakest of the measured requests
-	window      record.Counts
-	allTokens   int64 // output tokens of all requests, warm-up too
-}
-
-func countsOf(rec record.Recording, w metrics.Window) counts {
-	c := counts{stampSource: rec.Header.StampSource, window: rec.Count(w.StartUS, w.EndUS)}
-	for _, r := range rec.Requests {
-		c.allTokens += max(0, r.OutputTokens)
-		if !r.Warmup {
-			c.tokenSource = record.Weakest(c.tokenSource, r.TokenSource)
-		}
-	}
-	return c
-}
-
-// compare holds the counts against what the result tells of them.
-func (c counts) compare(told result.Point) (numbers int, differ []string) {
+// compareCounts holds what a recording tells of its client beside the metrics against what the result tells of it.
+func compareCounts(made runner.Reading, told result.Point) (numbers int, differ []string) {
 	type pair struct {
 		name       string
 		told, made any
 	}
 	var pairs []pair
 	if t := told.Client; t != nil {
-		pairs = append(pairs, pair{"client.stamp_source", t.StampSource, c.stampSource}, pair{"client.token_source", t.TokenSource, c.tokenSource},
-			pair{"client.events", t.Events, c.window.Events}, pair{"client.shared_reads", t.SharedReads, c.window.SharedReads},
-			pair{"client.retries", t.Retries, c.window.Retries})
+		pairs = append(pairs, pair{"client.stamp_source", t.StampSource, made.Header.StampSource}, pair{"client.token_source", t.TokenSource, made.TokenSource},
+			pair{"client.events", t.Events, made.Counts.Events}, pair{"client.shared_reads", t.SharedReads, made.Counts.SharedReads},
+			pair{"client.retries", t.Retries, made.Counts.Retries})
 	}
 	if told.Engine != nil {
-		pairs = append(pairs, pair{"engine.client_tokens", told.Engine.ClientTokens, c.allTokens})
+		pairs = append(pairs, pair{"engine.client_tokens", told.Engine.ClientTokens, made.OutputTokens})
 	}
 	for _, p := range pairs {
 		if p.told != p.made {

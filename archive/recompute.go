@@ -27,9 +27,7 @@ type run struct {
 
 // point is what was recomputed of one point.
 type point struct {
-	metrics  *metrics.Summary
-	mlperf   *metrics.Summary
-	counts   counts
+	made     *runner.Reading // nil until it was recomputed
 	planned  plan.Point
 	problems []string
 }
@@ -72,15 +70,7 @@ func (n *run) useRecording(name string, size, limit int64, in io.Reader) {
 		p.problem("its recording has %d bytes, more than this program reads", size)
 		return
 	}
-	rec, err := record.Decode(in)
-	switch {
-	case err != nil:
-		p.problem("its recording cannot be read: %v", err)
-	case rec.Torn:
-		p.problem("its recording is cut off")
-	default:
-		n.recompute(p, n.result.Points[i], rec)
-	}
+	n.recompute(p, n.result.Points[i], in)
 }
 
 // spoil takes back what was made of a recording that turned out not to be the one of the manifest.
@@ -90,42 +80,44 @@ func (n *run) spoil(name string) {
 		return
 	}
 	p := &n.points[i]
-	p.metrics, p.mlperf, p.counts = nil, nil, counts{}
+	p.made = nil
 	p.problem("its recording %s was changed", name)
 }
 
-func (n *run) recompute(p *point, told result.Point, rec record.Recording) {
-	n.compareHeader(p, told, rec)
-	p.counts = countsOf(rec, window(told.Recording.WindowUS))
-	var ok bool
-	if p.planned, ok = n.planned(told.ID); !ok {
+// recompute makes of a recording what the result tells of it.
+func (n *run) recompute(p *point, told result.Point, in io.Reader) {
+	var planned bool
+	p.planned, planned = n.planned(told.ID)
+	pass := runner.PassOf(n.plan, p.planned, window(told.Recording.WindowUS), window(told.Recording.IssueUS))
+	pass.MLPerf, pass.Inside = told.MLPerf != nil, told.Inside != nil
+	made, err := pass.Read(in)
+	switch {
+	case err != nil:
+		p.problem("its recording cannot be read: %v", err)
+		return
+	case made.Torn:
+		p.problem("its recording is cut off")
+		return
+	}
+	n.compareHeader(p, told, made.Whole)
+	if !planned {
 		p.problem("the plan has no such point")
 		return
 	}
-	shape := runner.ShapeOf(n.plan, p.planned)
-	s := metrics.Summarise(rec, window(told.Recording.WindowUS), shape)
-	p.metrics = &s
-	if told.MLPerf != nil {
-		s := metrics.MLPerf(rec, window(told.Recording.IssueUS), shape)
-		p.mlperf = &s
-	}
+	p.made = &made
 }
 
 func window(us [2]int64) metrics.Window { return metrics.Window{StartUS: us[0], EndUS: us[1]} }
 
 // compareHeader makes sure that the recording is this point's, of this run, over the window the result shows.
-func (n *run) compareHeader(p *point, told result.Point, rec record.Recording) {
+func (n *run) compareHeader(p *point, told result.Point, rec record.Whole) {
 	if h := rec.Header; h.Run != n.result.Run.ID || h.Point != told.ID || h.EpochUS != told.Recording.EpochUS {
 		p.problem("its recording says run %s, point %s, epoch %d; the result says %s, %s, %d", h.Run, h.Point, h.EpochUS,
 			n.result.Run.ID, told.ID, told.Recording.EpochUS)
 	}
-	var events int64
-	for _, r := range rec.Requests {
-		events += int64(len(r.Events))
-	}
-	if len(rec.Requests) != told.Recording.Requests || events != told.Recording.Events {
+	if rec.Requests != told.Recording.Requests || rec.Events != told.Recording.Events {
 		p.problem("its recording holds %d requests and %d events, the result says %d and %d",
-			len(rec.Requests), events, told.Recording.Requests, told.Recording.Events)
+			rec.Requests, rec.Events, told.Recording.Requests, told.Recording.Events)
 	}
 	span, epoch := told.Recording.WindowUS, rec.Header.EpochUS
 	want := result.Window{StartedUS: epoch + span[0], EndedUS: epoch + span[1], DurationS: float64(span[1]-span[0]) / 1e6}
@@ -163,7 +155,9 @@ func (n *run) lines() []Line {
 func (n *run) utilize() {
 	var all []*metrics.Summary
 	for _, p := range n.points {
-		all = append(all, p.metrics)
+		if p.made != nil {
+			all = append(all, &p.made.Metrics)
+		}
 	}
 	metrics.Utilize(all)
 }
@@ -172,7 +166,7 @@ func (n *run) utilize() {
 // best point, and that may be the one.
 func (n *run) lost() string {
 	for i, told := range n.result.Points {
-		if told.Metrics != nil && n.points[i].metrics == nil {
+		if told.Metrics != nil && n.points[i].made == nil {
 			return told.ID
 		}
 	}
@@ -236,20 +230,21 @@ func (p *point) line(told result.Point, lost string) Line {
 		return Line{what, None, "has no numbers: " + string(told.State)}
 	case told.Recording == nil:
 		return Line{what, Fail, "has no recording to recompute it from"}
-	case p.metrics == nil:
+	case p.made == nil:
 		return Line{what, Fail, "could not be recomputed: its recording " + told.Recording.Path + " was not read"}
 	}
-	numbers, differ := compare("", withoutShare(told.Metrics, lost), p.metrics)
-	more, alsoDiffer := compare("mlperf.", told.MLPerf, p.mlperf)
-	counted, countsDiffer := p.counts.compare(told)
-	differ = slices.Concat(differ, alsoDiffer, countsDiffer)
+	numbers, differ := compare("", withoutShare(told.Metrics, lost), &p.made.Metrics)
+	drained, drainedDiffer := compare("mlperf.", told.MLPerf, p.made.MLPerf)
+	inside, insideDiffer := compare("inside.", told.Inside, p.made.Inside)
+	counted, countsDiffer := compareCounts(*p.made, told)
+	differ = slices.Concat(differ, drainedDiffer, insideDiffer, countsDiffer)
 	if bad := p.overstated(told); bad != "" {
 		differ = append(differ, bad)
 	}
 	if len(differ) > 0 {
 		return Line{what, Fail, strings.Join(first(differ), "; ")}
 	}
-	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+more+counted, told.Recording.Path)
+	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+drained+inside+counted, told.Recording.Path)
 	if lost != "" {
 		text += "; utilization not recomputed: point " + lost + " is unreadable"
 	}

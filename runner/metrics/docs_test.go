@@ -50,6 +50,11 @@ The ` + "`mlperf`" + ` object beside the metrics of a sweep's point holds the sa
 issue to the end of the drain: every measured request counts, and ` + "`system_tps`" + ` there is the output of the completed requests by that
 time. Its percentiles are made as above; a submission's own files use the method of their rules.
 
+The ` + "`inside`" + ` object beside the metrics of a serve point holds the same figures of the requests that were sent **and** finished inside the
+window, and of nothing else: tokens, gaps and time in flight of other requests have no part. Clients that cut warm-up and cool-down by
+whole requests print this population. It is a biased sample: when a request takes long against the window, only those sent early in it
+can be inside, and slow ones are left out more often than fast ones. The figures of the whole window above have no such bias.
+
 ## Outcomes
 
 | outcome | a request ends so when |

@@ -2,14 +2,31 @@ package metrics
 
 import "assay/runner/record"
 
+// reach says how a population stands to its window.
+type reach int
+
+const (
+	touching reach = iota // each figure takes what happens inside the window, of requests that may begin before it or end after it
+	inside                // only requests that are sent and finished inside
+	whole                 // every measured request, whatever its instants (issue to drain)
+)
+
 // population says which requests and events of a recording a figure takes. Requests of the warm-up are in none.
 type population struct {
 	window Window
-	whole  bool // every measured request, whatever its instants (issue to drain)
+	reach  reach
+}
+
+// takes tells whether r has a part in any figure.
+func (p population) takes(r *record.Request) bool {
+	if r.Warmup {
+		return false
+	}
+	return p.reach != inside || r.SentUS != record.Never && p.holds(r.SentUS) && p.holds(ended(r))
 }
 
 func (p population) holds(us int64) bool {
-	return p.whole || us >= p.window.StartUS && us < p.window.EndUS
+	return p.reach == whole || us >= p.window.StartUS && us < p.window.EndUS
 }
 
 func (p population) seconds() float64 {
@@ -29,10 +46,15 @@ func (p population) finished(r *record.Request) bool {
 	if r.Outcome != record.OK {
 		return false
 	}
-	if n := len(r.Events); n > 0 {
-		return p.holds(r.Events[n-1].AtUS)
+	return p.holds(ended(r))
+}
+
+// ended is when r finished: an ok request with its last token event, any other at its end.
+func ended(r *record.Request) int64 {
+	if n := len(r.Events); n > 0 && r.Outcome == record.OK {
+		return r.Events[n-1].AtUS
 	}
-	return p.holds(r.DoneUS)
+	return r.DoneUS
 }
 
 // outputTokens is what the server counted, else what the events brought.

@@ -2,44 +2,81 @@ package metrics
 
 import "assay/runner/record"
 
-// Summarise gives the figures of a recording over the measuring window, each of its own population (Table). Requests of the
-// warm-up are in none of them.
-func Summarise(rec record.Recording, w Window, s Shape) Summary {
-	return summarise(rec, population{window: w}, s)
+// Collector makes a summary of the requests of a recording, added one after another in its order. What it keeps grows with the number of
+// requests and of different gaps, not with the tokens.
+type Collector struct {
+	population population
+	shape      Shape
+	sum        Summary
+	sent       sentFigures
+	finished   finishedFigures
+	flow       flowFigures
 }
 
-// MLPerf gives the figures over the whole time from the first measured request's issue to the end of the drain: every measured
-// request and gap counts, and throughput is the output of the completed requests by that time.
-func MLPerf(rec record.Recording, issue Window, s Shape) Summary {
-	sum := summarise(rec, population{window: issue, whole: true}, s)
-	sum.SystemTPS = sum.SystemTPSCompleted
-	perConcurrency(&sum, s)
-	return sum
+// OverWindow collects the figures over the measuring window, each of its own population (Table). Requests of the warm-up are in none of
+// them.
+func OverWindow(w Window, s Shape) *Collector { return newCollector(population{window: w}, s) }
+
+// OverInside collects the figures of the requests that were sent and finished inside the window, and of nothing else: what a client prints
+// that leaves out every request which touches the warm-up or the cool-down.
+func OverInside(w Window, s Shape) *Collector {
+	return newCollector(population{window: w, reach: inside}, s)
 }
 
-func summarise(rec record.Recording, p population, shape Shape) Summary {
-	s := Summary{Outcomes: map[string]int{}, DurationS: max(0, p.seconds())}
-	var sent sentFigures
-	var finished finishedFigures
-	var flow flowFigures
-	for i := range rec.Requests {
-		r := &rec.Requests[i]
-		if r.Warmup {
-			continue
-		}
-		flow.add(r, p)
-		if p.sent(r) {
-			sent.add(r, &s)
-		}
-		if p.finished(r) {
-			finished.add(r, &s)
-		}
+// OverIssue collects the figures over the whole time from the first measured request's issue to the end of the drain, as MLPerf defines
+// them: every measured request and gap counts, and throughput is the output of the completed requests by that time.
+func OverIssue(issue Window, s Shape) *Collector {
+	return newCollector(population{window: issue, reach: whole}, s)
+}
+
+func newCollector(p population, s Shape) *Collector {
+	return &Collector{population: p, shape: s, sum: Summary{Outcomes: map[string]int{}, DurationS: max(0, p.seconds())}}
+}
+
+// Add takes one request; it is not kept.
+func (c *Collector) Add(r *record.Request) {
+	if !c.population.takes(r) {
+		return
 	}
-	sent.write(&s, shape)
-	finished.write(&s)
-	flow.write(&s)
-	perConcurrency(&s, shape)
-	return s
+	c.flow.add(r, c.population)
+	if c.population.sent(r) {
+		c.sent.add(r, &c.sum)
+	}
+	if c.population.finished(r) {
+		c.finished.add(r, &c.sum)
+	}
+}
+
+// Summary gives the figures of what was added; the collector is used up.
+func (c *Collector) Summary() Summary {
+	c.sent.write(&c.sum, c.shape)
+	c.finished.write(&c.sum)
+	c.flow.write(&c.sum)
+	if c.population.reach == whole {
+		c.sum.SystemTPS = c.sum.SystemTPSCompleted
+	}
+	perConcurrency(&c.sum, c.shape)
+	return c.sum
+}
+
+// Summarise is OverWindow of a recording in memory.
+func Summarise(rec record.Recording, w Window, s Shape) Summary {
+	return collect(rec, OverWindow(w, s))
+}
+
+// Inside is OverInside of a recording in memory.
+func Inside(rec record.Recording, w Window, s Shape) Summary { return collect(rec, OverInside(w, s)) }
+
+// MLPerf is OverIssue of a recording in memory.
+func MLPerf(rec record.Recording, issue Window, s Shape) Summary {
+	return collect(rec, OverIssue(issue, s))
+}
+
+func collect(rec record.Recording, c *Collector) Summary {
+	for i := range rec.Requests {
+		c.Add(&rec.Requests[i])
+	}
+	return c.Summary()
 }
 
 // perConcurrency sets what is the system's throughput shared out.

@@ -10,25 +10,30 @@ type Counts struct {
 // Count counts over the span from startUS, inside, to endUS, outside.
 func (r Recording) Count(startUS, endUS int64) Counts {
 	var c Counts
-	inside := func(us int64) bool { return us >= startUS && us < endUS }
-	for _, q := range r.Requests {
-		if q.Warmup {
-			continue
-		}
-		if inside(q.SentUS) || q.SentUS == Never && inside(q.IntendedUS) {
-			c.Retries += q.Retries
-		}
-		together := 0
-		for i, e := range q.Events {
-			if !inside(e.AtUS) {
-				continue
-			}
-			c.Events++
-			if i > 0 && q.Events[i-1].AtUS == e.AtUS { // the events of a read have its instant
-				together++
-			}
-		}
-		c.SharedReads += int64(min(together, q.SharedReads)) // two reads in one microsecond are no shared one
+	for i := range r.Requests {
+		c.Add(&r.Requests[i], startUS, endUS)
 	}
 	return c
+}
+
+// Add counts what q had inside the span.
+func (c *Counts) Add(q *Request, startUS, endUS int64) {
+	if q.Warmup {
+		return
+	}
+	inside := func(us int64) bool { return us >= startUS && us < endUS }
+	if inside(q.SentUS) || q.SentUS == Never && inside(q.IntendedUS) {
+		c.Retries += q.Retries
+	}
+	together := 0
+	for i, e := range q.Events {
+		if !inside(e.AtUS) {
+			continue
+		}
+		c.Events++
+		if i > 0 && q.Events[i-1].AtUS == e.AtUS { // the events of a read have its instant
+			together++
+		}
+	}
+	c.SharedReads += int64(min(together, q.SharedReads)) // two reads in one microsecond are no shared one
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // Events are kept as varints: their number, the first time, then each gap's change from the gap before it (steady
@@ -66,8 +67,8 @@ func (v *varints) take(n int) {
 	v.b = v.b[n:]
 }
 
-// decodeEvents reads what appendEvents wrote; b holds nothing else.
-func decodeEvents(b []byte) ([]Event, error) {
+// decodeEvents reads what appendEvents wrote into the memory of room, or new memory when that is too small; b holds nothing else.
+func decodeEvents(b []byte, room []Event) ([]Event, error) {
 	in := varints{b: b}
 	n := in.unsigned()
 	if in.err != nil || n > uint64(len(in.b)) { // each event takes a byte at least
@@ -76,7 +77,7 @@ func decodeEvents(b []byte) ([]Event, error) {
 	if n == 0 && len(in.b) == 0 {
 		return nil, nil
 	}
-	events := make([]Event, n)
+	events := slices.Grow(room[:0], int(n))[:n]
 	decodeTimes(&in, events)
 	decodeTokens(&in, events)
 	if in.err != nil || len(in.b) != 0 {

@@ -243,11 +243,11 @@ func FuzzDecode(f *testing.F) {
 func FuzzEvents(f *testing.F) {
 	f.Add(appendEvents(nil, sample(0, 9).Events))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		events, err := decodeEvents(b)
+		events, err := decodeEvents(b, nil)
 		if err != nil {
 			return
 		}
-		again, err := decodeEvents(appendEvents(nil, events))
+		again, err := decodeEvents(appendEvents(nil, events), nil)
 		if err != nil || !slices.Equal(events, again) {
 			t.Errorf("%v became %v, %v", events, again, err)
 		}
@@ -257,7 +257,7 @@ func FuzzEvents(f *testing.F) {
 func BenchmarkDecodeEvents(b *testing.B) {
 	enc := appendEvents(nil, sample(0, 1000).Events)
 	for b.Loop() {
-		if _, err := decodeEvents(enc); err != nil {
+		if _, err := decodeEvents(enc, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

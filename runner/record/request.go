@@ -94,8 +94,8 @@ func appendRequest(b []byte, r Request) ([]byte, error) {
 	return closeBlock(b, at), nil
 }
 
-// decodeRequest reads a request block's payload.
-func decodeRequest(b []byte) (Request, error) {
+// decodeRequest reads a request block's payload; its events come into the memory of room when that is large enough.
+func decodeRequest(b []byte, room []Event) (Request, error) {
 	in := varints{b: b}
 	n := in.unsigned()
 	if in.err != nil || n > uint64(len(in.b)) {
@@ -107,7 +107,7 @@ func decodeRequest(b []byte) (Request, error) {
 	}
 	r := h.request()
 	var err error
-	if r.Events, err = decodeEvents(in.b[n:]); err != nil {
+	if r.Events, err = decodeEvents(in.b[n:], room); err != nil {
 		return Request{}, err
 	}
 	if r.FirstAnswer >= len(r.Events) || r.FirstAnswer < -1 {

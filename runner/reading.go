@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"assay/plan"
+	"assay/runner/metrics"
+	"assay/runner/record"
+)
+
+// Pass says what one pass over a point's recording is to give.
+type Pass struct {
+	Window metrics.Window
+	Issue  metrics.Window // from the first measured request's issue to the end of the drain
+	Shape  metrics.Shape
+	MLPerf bool // also over issue to drain
+	Inside bool // also of the requests sent and finished inside the window
+}
+
+// PassOf is the pass that a point of a plan gets: a sweep is told over issue to drain too, an open loop of the requests inside too.
+func PassOf(p plan.Plan, at plan.Point, window, issue metrics.Window) Pass {
+	return Pass{Window: window, Issue: issue, Shape: ShapeOf(p, at), MLPerf: at.Phase == plan.PhaseSweep, Inside: at.Phase == plan.PhaseServe}
+}
+
+// Reading is all that a result tells of a point's recording, made in one pass in bounded memory.
+type Reading struct {
+	record.Whole
+	Metrics      metrics.Summary
+	MLPerf       *metrics.Summary // nil when not asked for
+	Inside       *metrics.Summary // nil when not asked for
+	Counts       record.Counts
+	Issued       int    // measured requests, whenever sent
+	Failed       int    // of these; censored ones apart
+	Broken       int    // requests of all, warm-up too, whose connection broke or was refused
+	Unfinished   int    // requests of all, warm-up too, that are not ok
+	OutputTokens int64  // of all requests, warm-up too
+	TokenSource  string // the weakest of the measured requests
+}
+
+// File reads the recording at path.
+func (p Pass) File(path string) (Reading, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Reading{}, fmt.Errorf("read recording: %w", err)
+	}
+	defer f.Close()
+	r, err := p.Read(f)
+	if err != nil {
+		return r, fmt.Errorf("read recording %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Read reads a recording; errors are those of record.Scan.
+func (p Pass) Read(in io.Reader) (Reading, error) {
+	var out Reading
+	window := metrics.OverWindow(p.Window, p.Shape)
+	issue := metrics.OverIssue(p.Issue, p.Shape)
+	inside := metrics.OverInside(p.Window, p.Shape)
+	var err error
+	out.Whole, err = record.Scan(in, func(r *record.Request) error {
+		window.Add(r)
+		if p.MLPerf {
+			issue.Add(r)
+		}
+		if p.Inside {
+			inside.Add(r)
+		}
+		out.Counts.Add(r, p.Window.StartUS, p.Window.EndUS)
+		out.count(r)
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Metrics = window.Summary()
+	out.MLPerf = asked(p.MLPerf, issue)
+	out.Inside = asked(p.Inside, inside)
+	return out, nil
+}
+
+func asked(want bool, c *metrics.Collector) *metrics.Summary {
+	if !want {
+		return nil
+	}
+	s := c.Summary()
+	return &s
+}
+
+// count follows how requests ended.
+func (r *Reading) count(q *record.Request) {
+	r.OutputTokens += max(0, q.OutputTokens)
+	switch q.Outcome {
+	case record.OK:
+	case record.Reset, record.Refused, record.Truncated:
+		r.Broken++
+		r.Unfinished++
+	default:
+		r.Unfinished++
+	}
+	if q.Warmup {
+		return
+	}
+	r.Issued++
+	if q.Outcome != record.OK && q.Outcome != record.Censored {
+		r.Failed++
+	}
+	r.TokenSource = record.Weakest(r.TokenSource, q.TokenSource)
+}
