@@ -17,6 +17,7 @@ type Options struct {
 	Headers  map[string]string // extra headers of each request
 	Endpoint string            // chat | completions
 	Clock    *Clock
+	Vitals   *Vitals       // nil: its own
 	Stall    time.Duration // no byte for this long ends a request as stalled; 0: no limit
 	Timeout  time.Duration // a request's time limit; 0: no limit
 }
@@ -25,6 +26,7 @@ type Options struct {
 type Client struct {
 	clock   *Clock
 	dialer  *dialer
+	vitals  *Vitals
 	stamps  stamps
 	pool    pool
 	head    string // request line and fixed headers
@@ -37,7 +39,11 @@ type Client struct {
 
 // NewClient makes a client; it opens nothing yet.
 func NewClient(o Options) *Client {
-	return &Client{clock: o.Clock, dialer: newDialer(o.Target, o.Clock), head: requestHead(o), token: o.Token, stall: o.Stall, timeout: o.Timeout}
+	vitals := o.Vitals
+	if vitals == nil {
+		vitals = NewVitals()
+	}
+	return &Client{clock: o.Clock, vitals: vitals, dialer: newDialer(o.Target, o.Clock, vitals), head: requestHead(o), token: o.Token, stall: o.Stall, timeout: o.Timeout}
 }
 
 // SwitchOnStamps has the kernel stamp what it receives, where the target's connections can have stamps; Close ends it.

@@ -12,12 +12,14 @@ import (
 type reader interface {
 	read(b []byte) (n int, atUS int64, err error)
 	kernel() bool // the stamps so far are the kernel's
+	late() int64  // microseconds from the arrival of the bytes last read to their reading; below 0 when it is not known
 }
 
 // conn is one connection to the target.
 type conn struct {
 	net.Conn
 	reader
+	vitals   *Vitals
 	used     bool          // it carried a request
 	idle     time.Duration // longest time it may lie unused
 	returned time.Time     // when it was given back
@@ -36,6 +38,14 @@ func (r userReader) read(b []byte) (int, int64, error) {
 
 func (r userReader) kernel() bool { return false }
 
+func (r userReader) late() int64 { return -1 }
+
+// Close closes the connection; it is called once.
+func (c *conn) Close() error {
+	c.vitals.closed()
+	return c.Conn.Close()
+}
+
 const (
 	receiveBuffer = 4 << 10
 	dialTimeout   = 30 * time.Second
@@ -46,12 +56,13 @@ const (
 type dialer struct {
 	target Target
 	clock  *Clock
+	vitals *Vitals
 	slots  chan struct{}
 	tls    *tls.Config
 }
 
-func newDialer(t Target, clock *Clock) *dialer {
-	d := &dialer{target: t, clock: clock, slots: make(chan struct{}, dialsAtOnce)}
+func newDialer(t Target, clock *Clock, vitals *Vitals) *dialer {
+	d := &dialer{target: t, clock: clock, vitals: vitals, slots: make(chan struct{}, dialsAtOnce)}
 	if t.TLS {
 		d.tls = &tls.Config{ServerName: t.serverName(), NextProtos: []string{"http/1.1"}, InsecureSkipVerify: t.Insecure}
 	}
@@ -80,7 +91,7 @@ func (d *dialer) open(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw}
+	c := &conn{Conn: raw, vitals: d.vitals}
 	if d.target.TLS {
 		secure := tls.Client(raw, d.tls)
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -92,5 +103,6 @@ func (d *dialer) open(ctx context.Context) (*conn, error) {
 		c.Conn = secure
 	}
 	c.reader = stampedReader(c.Conn, d.clock)
+	d.vitals.connected()
 	return c, nil
 }

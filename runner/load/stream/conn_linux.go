@@ -46,6 +46,7 @@ type kernelReader struct {
 	ns   int64
 	err  syscall.Errno
 	last int64
+	lag  int64 // of the last read behind its stamp; below 0 without one
 
 	header  unix.Msghdr
 	vector  unix.Iovec
@@ -53,6 +54,8 @@ type kernelReader struct {
 }
 
 func (r *kernelReader) kernel() bool { return r.stamped }
+
+func (r *kernelReader) late() int64 { return r.lag }
 
 func (r *kernelReader) read(b []byte) (int, int64, error) {
 	r.buf = b
@@ -74,10 +77,12 @@ func (r *kernelReader) read(b []byte) (int, int64, error) {
 // was read, or the kernel gave none) is replaced by the time of the read.
 func (r *kernelReader) place(now int64) int64 {
 	at := now
+	r.lag = -1
 	if r.ns == 0 {
 		r.stamped = false
 	} else if t := r.clock.fromKernel(r.ns); t >= r.last-clockStep.Microseconds() && t <= now+clockStep.Microseconds() {
 		at = min(max(t, r.last), now)
+		r.lag = now - at
 	}
 	r.last = at
 	return at

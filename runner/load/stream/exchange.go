@@ -39,6 +39,7 @@ type Exchange struct {
 	*Client
 	tokens atomic.Int64 // token events so far, for the live view
 	buf    []byte       // receive buffer
+	reads  *shard
 
 	conn   *conn
 	reused bool // conn carried a request before
@@ -75,7 +76,7 @@ type sight struct {
 
 // NewExchange makes an exchange for one goroutine.
 func (c *Client) NewExchange() *Exchange {
-	x := &Exchange{Client: c, buf: make([]byte, receiveBuffer)}
+	x := &Exchange{Client: c, buf: make([]byte, receiveBuffer), reads: c.vitals.shard()}
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
@@ -124,6 +125,7 @@ func (x *Exchange) connectAndSend(ctx context.Context, c *Call, r *record.Reques
 		n, err := x.send(ctx, message, r)
 		x.reused = x.conn.used
 		if err == nil || n > 0 || stopped(err) {
+			x.countReuse()
 			return answerable(n, err)
 		}
 		x.conn.Close()
@@ -138,6 +140,12 @@ func (x *Exchange) connectAndSend(ctx context.Context, c *Call, r *record.Reques
 	}
 	r.ConnectUS = took
 	return answerable(x.send(ctx, message, r))
+}
+
+func (x *Exchange) countReuse() {
+	if x.reused {
+		x.vitals.reused.Add(1)
+	}
 }
 
 // answerable hides a failure to send the whole request: a server may refuse a long one before it has read it all, and
@@ -216,6 +224,7 @@ func (x *Exchange) receive(ctx context.Context) error {
 		}
 		n, at, err := x.conn.read(x.buf)
 		if n > 0 {
+			x.reads.read(n, x.conn.late())
 			if err := x.take(x.buf[:n], at); err != nil {
 				return err
 			}
