@@ -166,14 +166,15 @@ type Ramp struct {
 
 // Matrix is contexts × concurrencies.
 type Matrix struct {
-	Contexts        []Length `json:"contexts" jsonschema:"required,minimum=1,maximum=16777216"`        // lengths of the prompt in tokens, such as 8k; one or a list
-	Concurrency     []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=100000"`       // requests in flight; one number or a list
-	Duration        Duration `json:"duration" jsonschema:"default=30s,exclusiveMinimum=0"`             // measured time of a decode cell
-	PrefillDuration Duration `json:"prefill_duration" jsonschema:"default=30s,exclusiveMinimum=0"`     // a context's prefill pass begins no request after it, but for the second
-	PrefillRepeats  int      `json:"prefill_repeats,omitempty" jsonschema:"minimum=0,maximum=1000000"` // at most so many requests of a context's prefill pass; 0: by prefill_duration
-	WarmupTimeout   Duration `json:"warmup_timeout,omitempty"`                                         // longest wait for a decode cell to be ready, after which it is measured and marked; by default 60s for contexts up to 32k, 120s up to 64k, 180s above
-	Stable          Duration `json:"stable" jsonschema:"default=3s"`                                   // how long a decode cell must be ready without a break before its window opens
-	MaxTokens       int      `json:"max_tokens" jsonschema:"default=4096,minimum=1,maximum=16777216"`  // longest answer in a decode cell
+	Contexts        []Length `json:"contexts" jsonschema:"required,minimum=1,maximum=16777216"`          // lengths of the prompt in tokens, such as 8k; one or a list
+	PrefillContexts []Length `json:"prefill_contexts,omitempty" jsonschema:"minimum=1,maximum=16777216"` // contexts of the prefill passes, where those are others; by default contexts
+	Concurrency     []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=100000"`         // requests in flight; one number or a list
+	Duration        Duration `json:"duration" jsonschema:"default=30s,exclusiveMinimum=0"`               // measured time of a decode cell
+	PrefillDuration Duration `json:"prefill_duration" jsonschema:"default=30s,exclusiveMinimum=0"`       // a context's prefill pass begins no request after it, but for the second
+	PrefillRepeats  int      `json:"prefill_repeats,omitempty" jsonschema:"minimum=0,maximum=1000000"`   // at most so many requests of a context's prefill pass; 0: by prefill_duration
+	WarmupTimeout   Duration `json:"warmup_timeout,omitempty"`                                           // longest wait for a decode cell to be ready, after which it is measured and marked; by default 60s for contexts up to 32k, 120s up to 64k, 180s above
+	Stable          Duration `json:"stable" jsonschema:"default=3s"`                                     // how long a decode cell must be ready without a break before its window opens
+	MaxTokens       int      `json:"max_tokens" jsonschema:"default=4096,minimum=1,maximum=16777216"`    // longest answer in a decode cell
 }
 
 // Warmup is sent before a point's window opens and is in no figure.

@@ -62,8 +62,8 @@ func (s Serve) points() []Point {
 }
 
 func (m Matrix) points() []Point {
-	points := make([]Point, 0, len(m.Contexts)*(1+len(m.Concurrency)))
-	for _, n := range m.Contexts {
+	points := make([]Point, 0, len(m.prefills())+len(m.Contexts)*len(m.Concurrency))
+	for _, n := range m.prefills() {
 		points = append(points, Point{ID: fmt.Sprintf("prefill-%d", n), Phase: PhasePrefill, Context: int(n)})
 	}
 	for _, n := range m.Contexts {
@@ -73,6 +73,14 @@ func (m Matrix) points() []Point {
 		}
 	}
 	return points
+}
+
+// prefills lists the contexts that have a prefill pass.
+func (m Matrix) prefills() []Length {
+	if len(m.PrefillContexts) > 0 {
+		return m.PrefillContexts
+	}
+	return m.Contexts
 }
 
 // routerFor finds the router whose range holds the point's load.

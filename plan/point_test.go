@@ -86,6 +86,7 @@ func TestDefaultsThatDepend(t *testing.T) {
 		"speed":               {endpoint, []string{"workload={kind: trace, dataset: {path: a}}", "protocol.serve={arrival: trace}"}, func(p Plan) any { return p.Points()[0].ID }, "x1"},
 		"speed 0.5":           {endpoint, []string{"workload={kind: trace, dataset: {path: a}}", "protocol.serve={arrival: trace, speed: 0.5}"}, func(p Plan) any { return p.Points()[0].Speed }, 0.5},
 		"runtime by urls":     {endpoint, []string{"server={urls: [http://a, http://b]}"}, func(p Plan) any { return p.Server.Runtime + p.Server.Engine }, "endpointopenai"},
+		"prefill contexts":    {matrix, []string{"protocol.matrix.prefill_contexts=2k,1048512"}, func(p Plan) any { return p.Points()[1].ID }, "prefill-1048512"},
 		"stable":              {matrix, nil, func(p Plan) any { return p.Protocol.Matrix.Stable.String() }, "3s"},
 		"served":              {docker, nil, func(p Plan) any { return p.Model.Served }, "m"},
 		"zero is kept":        {docker, []string{"client.drain=0s"}, func(p Plan) any { return p.Client.Drain }, Duration(0)},

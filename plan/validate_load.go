@@ -85,7 +85,7 @@ func (v *validator) protocol(p Plan) {
 
 // points checks that every point of the plan is there once.
 func (v *validator) points(p Plan) {
-	if m := p.Protocol.Matrix; m != nil && len(m.Contexts)*(1+len(m.Concurrency)) > maxPoints {
+	if m := p.Protocol.Matrix; m != nil && len(m.prefills())+len(m.Contexts)*len(m.Concurrency) > maxPoints {
 		v.fail("protocol.matrix", "value", "", "protocol.matrix makes more than %d points", maxPoints)
 		return
 	}
