@@ -3,22 +3,41 @@ package load
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"time"
+
+	"assay/runner/load/stream"
 )
 
-// Health is how the client itself fared in the window. What the recording tells beside it is counted from that (record.Counts).
+// Health is how the client itself fared in the window. What the recording tells beside it is counted from that.
 type Health struct {
 	StampSource string // kernel | user; user as soon as one connection had none of the kernel's
 	TokenSource string
-	LagUS       Lag
+	LagUS       Lag           // from when a request could have been sent to its sending
+	ReadLagUS   Lag           // from the arrival of bytes to their reading
+	WakeLagUS   Lag           // from when a goroutine could have run to its running
 	CPU         time.Duration // of the whole process
+	CPUWait     time.Duration // its threads could have run and had no processor; 0 where the system does not tell
+	Procs       int           // processors it may use at once
 	RSSBytes    int64         // at the end of the window
+	Files       int           // open then; 0 where the system does not tell
 	ClockSteps  int
 	GCPause     time.Duration
+	GCPauseMax  time.Duration
+	Reads       int64 // that brought bytes
+	BytesIn     int64
+	Sockets     Sockets
 }
 
-// Lag is how long after it could have been sent a request was sent, less the time to open its connection.
+// Sockets are the connections of a whole load, its warm-up and drain too.
+type Sockets struct {
+	Opened int64
+	Reused int64 // requests sent on one that had carried another before
+	AtOnce int64 // open together at most
+}
+
+// Lag is how late the client was at something, in microseconds.
 type Lag struct{ P50, P99, Max float64 }
 
 // lateness is the lag of one request.
@@ -40,17 +59,36 @@ func quantile(sorted []int64, q float64) float64 {
 	return float64(sorted[low]) + (rank-float64(low))*float64(sorted[high]-sorted[low])
 }
 
-// usage is what the process had used at an instant.
+// usage is what the process had used and done at an instant.
 type usage struct {
-	cpu   time.Duration
-	gc    time.Duration
-	steps int
+	cpu    time.Duration
+	wait   time.Duration
+	gc     time.Duration
+	steps  int
+	wakes  histogram
+	pauses histogram
+	wire   stream.Counts
 }
 
-func usageNow(clock *Clock) usage {
+func usageNow(clock *Clock, vitals *stream.Vitals) usage {
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
-	return usage{cpu: cpuTime(), gc: gc.PauseTotal, steps: clock.Steps()}
+	u := usage{cpu: cpuTime(), wait: cpuWait(), gc: gc.PauseTotal, steps: clock.Steps(), wire: vitals.Now()}
+	told := []metrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/sched/pauses/total/gc:seconds"}}
+	metrics.Read(told)
+	u.wakes, u.pauses = runtimeHistogram(told[0]), runtimeHistogram(told[1])
+	return u
+}
+
+// since is how the client fared from one instant to another.
+func (u usage) since(before usage) Health {
+	longest := u.pauses.since(before.pauses).lag().Max
+	return Health{
+		ReadLagUS: readDelays(u.wire).since(readDelays(before.wire)).lag(), WakeLagUS: u.wakes.since(before.wakes).lag(),
+		CPU: u.cpu - before.cpu, CPUWait: max(0, u.wait-before.wait), ClockSteps: u.steps - before.steps,
+		GCPause: u.gc - before.gc, GCPauseMax: time.Duration(longest * float64(time.Microsecond)),
+		Reads: u.wire.Reads - before.wire.Reads, BytesIn: u.wire.Bytes - before.wire.Bytes,
+	}
 }
 
 // heldBytes is the fall-back for systems that do not tell the resident size: what the Go runtime holds of the system.

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,6 +32,36 @@ func residentBytes() int64 {
 		return heldBytes()
 	}
 	return resident * int64(os.Getpagesize())
+}
+
+// cpuWait is how long the threads of this process could have run and waited for a processor; 0 when the kernel does not tell.
+// What threads that have ended had waited is not in it.
+func cpuWait() time.Duration {
+	files, err := filepath.Glob("/proc/self/task/*/schedstat")
+	if err != nil {
+		return 0
+	}
+	var sum time.Duration
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		var ran, waited int64
+		if err != nil {
+			continue // the thread has ended
+		}
+		if _, err := fmt.Sscan(string(b), &ran, &waited); err == nil {
+			sum += time.Duration(waited)
+		}
+	}
+	return sum
+}
+
+// openFiles is the number of descriptors this process has open; 0 when the kernel does not tell (before Linux 6.2).
+func openFiles() int {
+	info, err := os.Stat("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return int(info.Size())
 }
 
 const spareFiles = 64 // descriptors for everything but the streams

@@ -6,6 +6,10 @@ import "time"
 
 func cpuTime() time.Duration { return 0 }
 
+func cpuWait() time.Duration { return 0 }
+
+func openFiles() int { return 0 }
+
 func residentBytes() int64 { return heldBytes() }
 
 // checkLimits knows no limits of this system; a connection it refuses ends its request as dropped.

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +26,9 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	if err := checkLimits(cfg.connections(), cfg.Target); err != nil {
 		return Result{}, err
 	}
+	vitals := stream.NewVitals()
 	c := stream.NewClient(stream.Options{
+		Vitals: vitals,
 		Target: cfg.Target, Token: cfg.Token, Headers: cfg.Headers, Endpoint: cfg.Request.Endpoint,
 		Clock: cfg.Clock, Stall: cfg.Stall, Timeout: cfg.Timeout,
 	})
@@ -36,6 +39,7 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	go cfg.Clock.Keep(beside)
 
 	l := newLoad(cfg, keep, report)
+	l.vitals = vitals
 	l.sender = func() (sender, func() int64) {
 		x := c.NewExchange()
 		return x.Do, x.Tokens
@@ -73,7 +77,8 @@ type load struct {
 	report func(Progress)
 	sender func() (sender, func() int64) // makes a sender for one goroutine, with a count of its token events
 
-	usage func() usage // of this process until now
+	vitals *stream.Vitals
+	usage  func() usage // of this process until now
 
 	mu       sync.Mutex
 	window   Span
@@ -89,13 +94,16 @@ type load struct {
 	before   usage // as the window opened
 	after    usage // as it ended
 	rss      int64
+	files    int
 }
 
 func newLoad(cfg Config, keep func(record.Request) error, report func(Progress)) *load {
-	return &load{
-		cfg: cfg, tally: newTally(cfg.Clock, keep), report: report,
-		usage: func() usage { return usageNow(cfg.Clock) }, opened: make(chan struct{}), stopped: make(chan struct{}),
+	l := &load{
+		cfg: cfg, tally: newTally(cfg.Clock, keep), report: report, vitals: stream.NewVitals(),
+		opened: make(chan struct{}), stopped: make(chan struct{}),
 	}
+	l.usage = func() usage { return usageNow(cfg.Clock, l.vitals) }
+	return l
 }
 
 // newSender makes a sender and has the live view count its tokens.
@@ -138,7 +146,7 @@ func (l *load) seal(atUS int64) {
 		l.window.StartUS = max(0, atUS)
 	}
 	l.window.EndUS = max(atUS, l.window.StartUS)
-	l.after, l.rss = l.usage(), residentBytes()
+	l.after, l.rss, l.files = l.usage(), residentBytes(), openFiles()
 }
 
 // stop ends issue, and with it the window unless that lasts longer or ended before; only the first call counts. reason is ""
@@ -266,10 +274,14 @@ func (l *load) check() {
 func (l *load) found() Result {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	res := Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes), Health: Health{RSSBytes: l.rss}}
-	if h := &res.Health; l.isOpen {
-		h.CPU, h.GCPause, h.ClockSteps = l.after.cpu-l.before.cpu, l.after.gc-l.before.gc, l.after.steps-l.before.steps
+	res := Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes)}
+	h := &res.Health
+	if l.isOpen {
+		*h = l.after.since(l.before)
 	}
+	all := l.vitals.Now()
+	h.Sockets = Sockets{Opened: all.Opened, Reused: all.Reused, AtOnce: all.AtOnce}
+	h.RSSBytes, h.Files, h.Procs = l.rss, l.files, runtime.GOMAXPROCS(0)
 	return res
 }
 
