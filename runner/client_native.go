@@ -45,12 +45,13 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 		return Measurement{}, err
 	}
 	var told sources
-	res, err := load.Run(ctx, cfg, src, told.watching(out.Append), func(p load.Progress) { report(Progress(p)) })
+	short := wantedLength(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
+	res, err := load.Run(ctx, cfg, src, short.watching(told.watching(out.Append)), func(p load.Progress) { report(Progress(p)) })
 	if res.Health.StampSource != "" {
 		out.SetStampSource(res.Health.StampSource)
 	}
 	m := measured(res, src.Stats())
-	m.Notes = append(m.Notes, told.notes()...)
+	m.Notes = append(append(m.Notes, told.notes()...), short.notes()...)
 	file, closing := out.Close()
 	m.File = file
 	m.File.Path = filepath.ToSlash(filepath.Join(Folder, job.Point.ID+".rec"))
