@@ -83,7 +83,7 @@ func (d *dialer) dial(ctx context.Context) (*conn, int64, error) {
 }
 
 func (d *dialer) open(ctx context.Context) (*conn, error) {
-	plain := net.Dialer{Timeout: dialTimeout}
+	plain := net.Dialer{Timeout: dialTimeout, KeepAlive: -1} // probes would end healthy connections of a busy server; our own limits watch them
 	if d.target.Network == "tcp" && !d.target.TLS {
 		plain.Control = askStamps
 	}
