@@ -53,11 +53,11 @@ func ReportInput(ctx context.Context, st *store.Store, id string) (report.Input,
 		return report.Input{}, fmt.Errorf("read the result of run %s: %w", id, err)
 	}
 	dir := st.RunDir(id)
-	in := report.Input{Result: r, Raw: raw, Recording: func(path string) (record.Recording, error) {
+	in := report.Input{Result: r, Raw: raw, Recording: func(path string, visit func(*record.Request) error) (record.Whole, error) {
 		if !filepath.IsLocal(path) {
-			return record.Recording{}, fmt.Errorf("%q is no file of the run", path)
+			return record.Whole{}, fmt.Errorf("%q is no file of the run", path)
 		}
-		return record.Read(filepath.Join(dir, path))
+		return record.ScanFile(filepath.Join(dir, path), visit)
 	}}
 	_, err = os.Stat(filepath.Join(dir, result.ArchiveName))
 	in.Unpacked = errors.Is(err, fs.ErrNotExist)

@@ -6,6 +6,7 @@ import (
 
 	"assay/report/figure"
 	"assay/report/plot"
+	"assay/report/point"
 	"assay/result"
 )
 
@@ -29,7 +30,7 @@ type quantity struct {
 
 func tpsQuantity() quantity {
 	return quantity{"System tokens/s", func(p result.Point) *float64 {
-		v, ok := systemTPS(p)
+		v, ok := point.SystemTPS(p)
 		if !ok {
 			return nil
 		}
@@ -37,7 +38,7 @@ func tpsQuantity() quantity {
 	}}
 }
 
-func userQuantity() quantity { return quantity{"Tokens/s per user", perUser} }
+func userQuantity() quantity { return quantity{"Tokens/s per user", point.PerUser} }
 
 func ttftQuantity() quantity {
 	return quantity{"TTFT P90, ms", func(p result.Point) *float64 {
@@ -73,14 +74,14 @@ func (v view) data(x, y quantity, points []result.Point) (out []plot.Datum, miss
 	for _, p := range points {
 		xv, yv := x.Of(p), y.Of(p)
 		if xv == nil || yv == nil {
-			missing = append(missing, label(p))
+			missing = append(missing, point.Label(p))
 			continue
 		}
-		hover := fmt.Sprintf("%s: %s %s, %s %s", label(p), strings.ToLower(x.Name[:1])+x.Name[1:], exact(*xv), y.Name, figure.Measure(*yv))
+		hover := fmt.Sprintf("%s: %s %s, %s %s", point.Label(p), strings.ToLower(x.Name[:1])+x.Name[1:], exact(*xv), y.Name, figure.Measure(*yv))
 		if p.State != result.PointValid {
-			hover += " (" + stateText(string(p.State)) + ")"
+			hover += " (" + point.StateText(string(p.State)) + ")"
 		}
-		out = append(out, plot.Datum{X: *xv, Y: *yv, Name: label(p), Hover: hover, Best: p.ID == best.ID, Off: p.State != result.PointValid})
+		out = append(out, plot.Datum{X: *xv, Y: *yv, Name: point.Label(p), Hover: hover, Best: p.ID == best.ID, Off: p.State != result.PointValid})
 	}
 	return out, missing
 }

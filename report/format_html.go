@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"assay/report/figure"
+	"assay/report/point"
 )
 
 //go:embed templates/*.html
@@ -20,7 +21,7 @@ func htmlFormat() Format {
 
 // writeHTML writes the whole page or nothing: a template error must not leave half a report behind.
 func writeHTML(w io.Writer, in Input) error {
-	t, err := template.New("page.html").Funcs(template.FuncMap{"size": figure.Size, "instant": figure.Instant, "words": stateText}).ParseFS(templates, "templates/*.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"size": figure.Size, "instant": figure.Instant, "words": point.StateText}).ParseFS(templates, "templates/*.html")
 	if err != nil {
 		return fmt.Errorf("read the report's templates: %w", err)
 	}

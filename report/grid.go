@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/result"
 )
 
@@ -72,7 +73,7 @@ func (v view) grid(rows []row, definitions bool) *grid {
 }
 
 func (v view) head(p, best result.Point) cell {
-	c := cell{Text: label(p), Title: p.ID + ", " + stateText(string(p.State))}
+	c := cell{Text: point.Label(p), Title: p.ID + ", " + point.StateText(string(p.State))}
 	if p.ID == best.ID {
 		c.Class, c.Title = "best", c.Title+", highest system throughput"
 	}
@@ -106,7 +107,7 @@ func (v view) transposed(rows []row) *grid {
 	}
 	best, _ := v.bestOf()
 	for _, p := range v.res.Points {
-		out := gridRow{Label: label(p), Title: p.ID}
+		out := gridRow{Label: point.Label(p), Title: p.ID}
 		for _, r := range rows {
 			out.Cells = append(out.Cells, bodyCell(r, p, p.ID == best.ID))
 		}

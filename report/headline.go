@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -22,8 +23,8 @@ func (v view) kpis() []kpi {
 		return nil
 	}
 	var out []kpi
-	if tps, known := systemTPS(p); known {
-		out = append(out, kpi{figure.Measure(tps), "tok/s", "system throughput, at " + label(p), define("system_tps"), true})
+	if tps, known := point.SystemTPS(p); known {
+		out = append(out, kpi{figure.Measure(tps), "tok/s", "system throughput, at " + point.Label(p), define("system_tps"), true})
 	}
 	if v.protocol == "matrix" {
 		out = append(out, v.matrixKPIs()...)
@@ -56,7 +57,7 @@ func pointKPIs(p result.Point) []kpi {
 func (v view) matrixKPIs() []kpi {
 	var out []kpi
 	if p, x := highest(v.phase("decode"), func(m *metrics.Summary) *float64 { return m.TPSPerRequest }); x != nil {
-		out = append(out, kpi{figure.Measure(*x), "tok/s", "fastest request, at " + label(p), define("tps_per_request"), false})
+		out = append(out, kpi{figure.Measure(*x), "tok/s", "fastest request, at " + point.Label(p), define("tps_per_request"), false})
 	}
 	if p, x := highest(v.phase("prefill"), func(m *metrics.Summary) *float64 { return m.PromptTPS }); x != nil {
 		out = append(out, kpi{figure.Measure(*x), "tok/s", "fastest prefill, at " + figure.Tokens(deref(p.Context)), define("prompt_tps"), false})
@@ -94,8 +95,8 @@ func highest(points []result.Point, of func(*metrics.Summary) *float64) (at resu
 
 func (v view) powerKPIs(p result.Point) []kpi {
 	var out []kpi
-	if j := tokensPerJoule(p); j != nil {
-		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", "at " + label(p) + ": tokens inside the window / energy of all accelerators over the window", false})
+	if j := point.TokensPerJoule(p); j != nil {
+		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", "at " + point.Label(p) + ": tokens inside the window / energy of all accelerators over the window", false})
 	}
 	if v.sut == nil {
 		return out
@@ -105,17 +106,6 @@ func (v view) powerKPIs(p result.Point) []kpi {
 		out = append(out, kpi{figure.Measure(w / 1000), "kW", "provisioned power", title, false})
 	}
 	return out
-}
-
-// tokensPerJoule is the tokens of the window over the accelerators' energy; nil without power telemetry.
-func tokensPerJoule(p result.Point) *float64 {
-	tps, ok := systemTPS(p)
-	j := energy(p, "gpu.power_w")
-	if !ok || j == nil || *j <= 0 {
-		return nil
-	}
-	x := tps * p.Metrics.DurationS / *j
-	return &x
 }
 
 // define is the definition of a metric, for hover texts.

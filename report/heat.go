@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/result"
 )
 
@@ -38,7 +39,7 @@ func (v view) heatOf() *heat {
 			columns = append(columns, *p.Concurrency)
 			h.Columns = append(h.Columns, figure.Whole(float64(*p.Concurrency)))
 		}
-		if tps, ok := systemTPS(p); ok {
+		if tps, ok := point.SystemTPS(p); ok {
 			most = max(most, tps)
 			h.N++
 		}
@@ -69,9 +70,9 @@ func heatCellOf(p result.Point, most float64) heatCell {
 		c.Title += "; " + r.Text
 	}
 	if p.State != result.PointValid {
-		c.State = figure.Capital(stateText(string(p.State)))
+		c.State = figure.Capital(point.StateText(string(p.State)))
 	}
-	tps, ok := systemTPS(p)
+	tps, ok := point.SystemTPS(p)
 	if !ok {
 		c.Class = "void"
 		return c
@@ -125,7 +126,7 @@ func totalCell(p result.Point) cell {
 }
 
 func systemCell(p result.Point) cell {
-	tps, ok := systemTPS(p)
+	tps, ok := point.SystemTPS(p)
 	if !ok {
 		return cell{Text: figure.None}
 	}

@@ -229,16 +229,19 @@ func gpuTelemetry(points []result.Point) func(func(probes.Sample) bool) {
 }
 
 // fixedRecording stands for the files of a run: a warm-up request, a good one, one that was never sent and one whose counts were not told.
-func fixedRecording(path string) (record.Recording, error) {
-	return record.Recording{
-		Header: record.Header{Schema: record.Schema, Run: "r", Point: path, EpochUS: epoch, StampSource: "kernel", TokenSource: "usage"},
-		Requests: []record.Request{
-			{Index: 0, Warmup: true, ID: "warm", SentUS: 5, Outcome: record.OK},
-			{Index: 1, ID: "chatcmpl-<1>", Session: "s1", Turn: 2, SentUS: 1000, DoneUS: 9000, Outcome: record.OK, InputTokens: 40, OutputTokens: 5, Events: []record.Event{{AtUS: 3000, Tokens: 1}, {AtUS: 8000, Tokens: 4}}},
-			{Index: 2, SentUS: record.Never, Outcome: record.Dropped, InputTokens: record.Never, OutputTokens: record.Never},
-			{Index: 3, ID: "c3", SentUS: 2000, Outcome: record.Reset, InputTokens: record.Never, OutputTokens: record.Never, Events: []record.Event{{AtUS: 2500, Tokens: 1}}},
-		},
-	}, nil
+func fixedRecording(path string, visit func(*record.Request) error) (record.Whole, error) {
+	requests := []record.Request{
+		{Index: 0, Warmup: true, ID: "warm", SentUS: 5, Outcome: record.OK},
+		{Index: 1, ID: "chatcmpl-<1>", Session: "s1", Turn: 2, SentUS: 1000, DoneUS: 9000, Outcome: record.OK, InputTokens: 40, OutputTokens: 5, Events: []record.Event{{AtUS: 3000, Tokens: 1}, {AtUS: 8000, Tokens: 4}}},
+		{Index: 2, SentUS: record.Never, Outcome: record.Dropped, InputTokens: record.Never, OutputTokens: record.Never},
+		{Index: 3, ID: "c3", SentUS: 2000, Outcome: record.Reset, InputTokens: record.Never, OutputTokens: record.Never, Events: []record.Event{{AtUS: 2500, Tokens: 1}}},
+	}
+	for i := range requests {
+		if err := visit(&requests[i]); err != nil {
+			return record.Whole{}, err
+		}
+	}
+	return record.Whole{Header: record.Header{Schema: record.Schema, Run: "r", Point: path, EpochUS: epoch, StampSource: "kernel", TokenSource: "usage"}, Requests: len(requests)}, nil
 }
 
 // tinyInput is the least a valid run has: one point, no telemetry, a machine without accelerators.

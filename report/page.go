@@ -12,6 +12,7 @@ import (
 	"assay/report/figure"
 	"assay/report/machine"
 	"assay/report/plot"
+	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -130,7 +131,7 @@ func (v view) findings() []finding {
 	}
 	for _, p := range v.res.Points {
 		for _, r := range p.Reasons {
-			out = append(out, finding{Where: label(p), Class: string(p.State), Reason: r})
+			out = append(out, finding{Where: point.Label(p), Class: string(p.State), Reason: r})
 		}
 	}
 	return out

@@ -4,17 +4,17 @@ import (
 	"io"
 
 	"assay/probes"
+	"assay/report/export"
 	"assay/result"
-	"assay/runner/record"
 )
 
 // Input is all a report may use.
 type Input struct {
 	Result    result.Result
-	Raw       []byte                                      // the document's bytes as stored
-	Telemetry func(yield func(probes.Sample) bool)        // the run's samples in order; nil when there are none
-	Recording func(path string) (record.Recording, error) // reads a recording of the run
-	Unpacked  bool                                        // no archive is packed of the run
+	Raw       []byte                               // the document's bytes as stored
+	Telemetry func(yield func(probes.Sample) bool) // the run's samples in order; nil when there are none
+	Recording export.Recordings                    // reads a recording of the run, one request at a time; nil when they are not at hand
+	Unpacked  bool                                 // no archive is packed of the run
 }
 
 // Format is one way to write a report.

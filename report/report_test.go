@@ -171,9 +171,9 @@ func TestCSVHeadAndValues(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	got := string(write(t, eventsFormat(), inputNamed(t, "tiny")))
-	want := `{"point":"c1","response_id":"chatcmpl-<1>","session":"s1","turn":2,"sent_us":1793109720001000,"outcome":"ok","input_tokens":40,"output_tokens":5,"events":[[1793109720003000,1],[1793109720008000,4]]}
+	want := `{"point":"c1","response_id":"chatcmpl-<1>","session":"s1","turn":2,"sent_us":1793109721001000,"outcome":"ok","input_tokens":40,"output_tokens":5,"events":[[1793109721003000,1],[1793109721008000,4]]}
 {"point":"c1","response_id":"","session":"","turn":0,"sent_us":null,"outcome":"dropped","input_tokens":null,"output_tokens":null,"events":[]}
-{"point":"c1","response_id":"c3","session":"","turn":0,"sent_us":1793109720002000,"outcome":"reset","input_tokens":null,"output_tokens":null,"events":[[1793109720002500,1]]}
+{"point":"c1","response_id":"c3","session":"","turn":0,"sent_us":1793109721002000,"outcome":"reset","input_tokens":null,"output_tokens":null,"events":[[1793109721002500,1]]}
 `
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -22,26 +23,20 @@ type row struct {
 	Cell   func(p result.Point) cell
 }
 
-// population says over which requests and events a summary is: the measuring window, or issue to drain.
-type population func(p result.Point) *metrics.Summary
-
-func inWindow(p result.Point) *metrics.Summary     { return p.Metrics }
-func issueToDrain(p result.Point) *metrics.Summary { return p.MLPerf }
-
 // runRows is the run data table, in the order and with the rows of a published MLPerf Endpoints page and ours between them.
 func (v view) runRows() []row {
 	rows := v.settingRows()
-	rows = append(rows, headlineRows(inWindow)...)
+	rows = append(rows, headlineRows(point.InWindow)...)
 	rows = append(rows, v.describeRows()...)
-	rows = append(rows, volumeRows(inWindow)...)
-	return v.shown(append(rows, latencyRows(inWindow)...))
+	rows = append(rows, volumeRows(point.InWindow)...)
+	return v.shown(append(rows, latencyRows(point.InWindow)...))
 }
 
 // drainRows is the same over the whole issue-to-drain time, as MLPerf defines the figures.
 func (v view) drainRows() []row {
-	rows := headlineRows(issueToDrain)
-	rows = append(rows, volumeRows(issueToDrain)...)
-	return v.shown(append(rows, latencyRows(issueToDrain)...))
+	rows := headlineRows(point.IssueToDrain)
+	rows = append(rows, volumeRows(point.IssueToDrain)...)
+	return v.shown(append(rows, latencyRows(point.IssueToDrain)...))
 }
 
 // shown leaves out the optional rows that no point of this run has a value for, and headings left without rows.
@@ -131,7 +126,9 @@ func recordingCell(p result.Point) cell {
 	return cell{Text: figure.Short(p.Recording.SHA256, 12), Title: p.Recording.Path + " " + p.Recording.SHA256, Class: "mono"}
 }
 
-func stateCell(s result.PointState) cell { return cell{Text: stateText(string(s)), Class: string(s)} }
+func stateCell(s result.PointState) cell {
+	return cell{Text: point.StateText(string(s)), Class: string(s)}
+}
 
 func reasonsCell(p result.Point) cell {
 	if len(p.Reasons) == 0 {
@@ -145,7 +142,7 @@ func reasonsCell(p result.Point) cell {
 	return cell{Text: strings.Join(texts, "; "), Title: strings.Join(evidence, "; "), Class: "wrap"}
 }
 
-func headlineRows(pop population) []row {
+func headlineRows(pop point.Population) []row {
 	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
 		return metricRow(pop, label, id, class, get, form)
 	}
@@ -164,7 +161,7 @@ func p90() statistic {
 	return statistic{"P90", func(d metrics.Distribution) float64 { return d.P90 }, 10}
 }
 
-func volumeRows(pop population) []row {
+func volumeRows(pop point.Population) []row {
 	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
 		return metricRow(pop, label, id, class, get, form)
 	}
@@ -230,7 +227,7 @@ func statistics() []statistic {
 	}
 }
 
-func latencyRows(pop population) []row {
+func latencyRows(pop point.Population) []row {
 	var rows []row
 	for _, b := range blocks() {
 		rows = append(rows, row{Label: b.Name, Metric: b.ID, Class: "group"})
@@ -266,7 +263,7 @@ func statOf(d *metrics.Distribution, st statistic) *float64 {
 	return &v
 }
 
-func metricRow(pop population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+func metricRow(pop point.Population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
 	return row{Label: label, Metric: id, Class: class, Cell: func(p result.Point) cell {
 		s := pop(p)
 		if s == nil {
@@ -312,37 +309,11 @@ func count(n int) *float64 {
 
 // outcomeRows counts how the requests of each point ended; outcomes that no point has are left out.
 func (v view) outcomeRows() []row {
-	seen := map[string]bool{}
-	for _, p := range v.res.Points {
-		if p.Metrics == nil {
-			continue
-		}
-		for name, n := range p.Metrics.Outcomes {
-			seen[name] = seen[name] || n > 0
-		}
-	}
 	var rows []row
-	for _, name := range outcomeOrder(seen) {
+	for _, name := range point.Outcomes(v.res.Points, point.InWindow) {
 		rows = append(rows, row{Label: name, Cell: func(p result.Point) cell { return outcomeCell(p, name) }})
 	}
 	return rows
-}
-
-// outcomeOrder puts ok first; the rest follows by name.
-func outcomeOrder(seen map[string]bool) []string {
-	var names []string
-	for name, any := range seen {
-		if any {
-			names = append(names, name)
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if a == "ok" || b == "ok" {
-			return map[bool]int{true: -1, false: 1}[a == "ok"]
-		}
-		return strings.Compare(a, b)
-	})
-	return names
 }
 
 func outcomeCell(p result.Point, name string) cell {
@@ -369,36 +340,20 @@ func (v view) clientRows() []row {
 		}}
 	}
 	return []row{
-		m("Lag P50, µs", func(c metrics.Client) string { return lagText(c, c.LagUS.P50, figure.Measure) }),
-		m("Lag P99, µs", func(c metrics.Client) string { return lagText(c, c.LagUS.P99, figure.Measure) }),
-		m("Lag maximum, µs", func(c metrics.Client) string { return lagText(c, c.LagUS.Max, figure.Measure) }),
+		m("Lag P50, µs", func(c metrics.Client) string { return point.LagText(c, c.LagUS.P50, figure.Measure) }),
+		m("Lag P99, µs", func(c metrics.Client) string { return point.LagText(c, c.LagUS.P99, figure.Measure) }),
+		m("Lag maximum, µs", func(c metrics.Client) string { return point.LagText(c, c.LagUS.Max, figure.Measure) }),
 		m("Receive stamps from", func(c metrics.Client) string { return c.StampSource }),
 		m("Token counts from", func(c metrics.Client) string { return c.TokenSource }),
 		m("Token events", func(c metrics.Client) string { return figure.Whole(float64(c.Events)) }),
 		m("Events in a shared read, %", sharedReads),
-		m("CPU time, s", func(c metrics.Client) string { return cpuText(c, figure.Measure) }),
+		m("CPU time, s", func(c metrics.Client) string { return point.CPUText(c, figure.Measure) }),
 		m("Memory (RSS)", func(c metrics.Client) string { return figure.Size(c.RSSBytes) }),
 		m("Retries", func(c metrics.Client) string { return figure.Whole(float64(c.Retries)) }),
 		m("Clock steps", func(c metrics.Client) string { return figure.Whole(float64(c.ClockSteps)) }),
 		m("Garbage collector pauses, µs", func(c metrics.Client) string { return figure.Measure(c.GCPauseUS) }),
 		{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }},
 	}
-}
-
-// lagText writes one of a client's lags; "" for a client that measured no request.
-func lagText(c metrics.Client, us float64, form func(float64) string) string {
-	if c.LagUS == (metrics.Lag{}) {
-		return ""
-	}
-	return form(us)
-}
-
-// cpuText writes a client's CPU time; "" where the system does not tell it.
-func cpuText(c metrics.Client, form func(float64) string) string {
-	if c.CPUS == 0 {
-		return ""
-	}
-	return form(c.CPUS)
 }
 
 func sharedReads(c metrics.Client) string {

@@ -8,6 +8,7 @@ import (
 
 	"assay/fault"
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -25,7 +26,7 @@ func Table(w io.Writer, r result.Result) {
 // tableRows are the terminal table's columns.
 func (v view) tableRows() []row {
 	m := func(head, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
-		return metricRow(inWindow, head, id, class, get, form)
+		return metricRow(point.InWindow, head, id, class, get, form)
 	}
 	stat := func(head string, of func(*metrics.Summary) *metrics.Distribution, pick func(metrics.Distribution) float64) row {
 		return m(head, "", "optional", func(s *metrics.Summary) *float64 { return statOf(of(s), statistic{Of: pick}) }, figure.Measure)
@@ -38,7 +39,7 @@ func (v view) tableRows() []row {
 	return v.shown([]row{
 		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
 		{Label: "tok/s", Metric: "system_tps", Cell: systemCell},
-		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(perUser(p), figure.Measure) }},
+		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(point.PerUser(p), figure.Measure) }},
 		stat("TTFT p50 ms", ttft, p50), stat("p90", ttft, high), stat("p99", ttft, p99),
 		stat("TPOT p50 ms", tpot, p50), stat("p90", tpot, high),
 		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Measure),
@@ -57,7 +58,7 @@ func (v view) tableLines() [][]string {
 	}
 	lines := [][]string{head}
 	for i, p := range v.res.Points {
-		name := label(p)
+		name := point.Label(p)
 		if i == v.best && len(v.res.Points) > 1 {
 			name += " *"
 		}

@@ -7,6 +7,7 @@ import (
 
 	"assay/report/figure"
 	"assay/report/plot"
+	"assay/report/point"
 	"assay/result"
 )
 
@@ -15,7 +16,7 @@ func (v view) windows() []plot.Window {
 	var out []plot.Window
 	for _, p := range v.res.Points {
 		if p.Window != nil {
-			out = append(out, plot.Window{Name: label(p), FromUS: p.Window.StartedUS, ToUS: p.Window.EndedUS})
+			out = append(out, plot.Window{Name: point.Label(p), FromUS: p.Window.StartedUS, ToUS: p.Window.EndedUS})
 		}
 	}
 	return out
@@ -47,7 +48,7 @@ func (v view) telemetryRows() []row {
 
 // foldCell is the mean over devices and the highest value of any.
 func foldCell(p result.Point, key string) cell {
-	all := seriesOf(p, key)
+	all := point.Series(p, key)
 	if len(all) == 0 {
 		return cell{Text: figure.None}
 	}
@@ -61,7 +62,7 @@ func foldCell(p result.Point, key string) cell {
 
 // increaseCell is how far a counter went during the point, over all devices.
 func increaseCell(p result.Point, key string) cell {
-	all := seriesOf(p, key)
+	all := point.Series(p, key)
 	if len(all) == 0 {
 		return cell{Text: figure.None}
 	}
@@ -73,39 +74,8 @@ func increaseCell(p result.Point, key string) cell {
 }
 
 func energyCell(p result.Point, key string) cell {
-	if j := energy(p, key); j != nil {
+	if j := point.Energy(p, key); j != nil {
 		return cell{Text: figure.Measure(*j / 1000)}
 	}
 	return cell{Text: figure.None}
-}
-
-// energy sums the energy of a power series over its devices; nil when there is none.
-func energy(p result.Point, key string) *float64 {
-	var sum *float64
-	for _, t := range seriesOf(p, key) {
-		if t.EnergyJ == nil {
-			continue
-		}
-		if sum == nil {
-			sum = new(float64)
-		}
-		*sum += *t.EnergyJ
-	}
-	return sum
-}
-
-// seriesOf gives the summaries of all devices' series of a key, in the order of their names, so that sums are the same each time.
-func seriesOf(p result.Point, key string) []result.Telemetry {
-	var names []string
-	for name := range p.Telemetry {
-		if k, _ := plot.SeriesKey(name); k == key {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	var out []result.Telemetry
-	for _, name := range names {
-		out = append(out, p.Telemetry[name])
-	}
-	return out
 }

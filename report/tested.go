@@ -10,6 +10,7 @@ import (
 	"assay/probes"
 	"assay/report/figure"
 	"assay/report/machine"
+	"assay/report/point"
 	"assay/result"
 )
 
@@ -39,7 +40,7 @@ func (v view) supported() machine.Line {
 		}
 		set = true
 		if p.State == result.PointValid && *p.Concurrency > most {
-			most, at = *p.Concurrency, label(p)
+			most, at = *p.Concurrency, point.Label(p)
 		}
 	}
 	switch name := "Max supported concurrency"; {

@@ -10,8 +10,8 @@ import (
 	"assay/probes"
 	"assay/report/figure"
 	"assay/report/machine"
+	"assay/report/point"
 	"assay/result"
-	"assay/runner/metrics"
 )
 
 // view is a result with what several sections and formats ask of it.
@@ -54,7 +54,7 @@ type started struct {
 }
 
 func newView(res result.Result) view {
-	res.Points = utilized(res.Points)
+	res.Points = point.Utilized(res.Points)
 	v := view{res: res, best: bestPoint(res.Points), sut: res.SUT.Before}
 	if v.sut == nil {
 		v.sut = res.SUT.After
@@ -70,27 +70,11 @@ func newView(res result.Result) view {
 	return v
 }
 
-// utilized gives the points with each one's share of the highest issue-to-drain System TPS of the run: a document has the share only over
-// the measuring windows. The points given stay as they are.
-func utilized(points []result.Point) []result.Point {
-	points = slices.Clone(points)
-	var drained []*metrics.Summary
-	for i, p := range points {
-		if p.MLPerf != nil {
-			s := *p.MLPerf
-			points[i].MLPerf = &s
-			drained = append(drained, &s)
-		}
-	}
-	metrics.Utilize(drained)
-	return points
-}
-
 // bestPoint is the point with the highest System TPS; a valid one wins over any other.
 func bestPoint(points []result.Point) int {
 	best := -1
 	for i, p := range points {
-		if _, ok := systemTPS(p); !ok {
+		if _, ok := point.SystemTPS(p); !ok {
 			continue
 		}
 		if best < 0 || better(p, points[best]) {
@@ -104,16 +88,9 @@ func better(a, b result.Point) bool {
 	if av, bv := a.State == result.PointValid, b.State == result.PointValid; av != bv {
 		return av
 	}
-	x, _ := systemTPS(a)
-	y, _ := systemTPS(b)
+	x, _ := point.SystemTPS(a)
+	y, _ := point.SystemTPS(b)
 	return x > y
-}
-
-func systemTPS(p result.Point) (float64, bool) {
-	if p.Phase == "prefill" || p.Metrics == nil || p.Metrics.SystemTPS == nil {
-		return 0, false
-	}
-	return *p.Metrics.SystemTPS, true
 }
 
 // bestOf gives the best point.
@@ -133,21 +110,6 @@ func (v view) phase(name string) []result.Point {
 		}
 	}
 	return out
-}
-
-// label names a point for people: "C384", "140/s", "8K × 64", "prefill 8K".
-func label(p result.Point) string {
-	switch {
-	case p.Phase == "prefill" && p.Context != nil:
-		return "prefill " + figure.Tokens(*p.Context)
-	case p.Context != nil && p.Concurrency != nil:
-		return fmt.Sprintf("%s × %d", figure.Tokens(*p.Context), *p.Concurrency)
-	case p.Rate != nil:
-		return figure.Plain(*p.Rate) + "/s"
-	case p.Concurrency != nil:
-		return fmt.Sprintf("C%d", *p.Concurrency)
-	}
-	return p.ID
 }
 
 // title is the headline: which model on what.
@@ -207,7 +169,7 @@ func (v view) load() string {
 	if n := len(v.res.Points); n > 1 && how != "" {
 		how += " of " + figure.Plural(n, "point")
 	} else if n == 1 && how != "" {
-		how += " at " + label(v.res.Points[0])
+		how += " at " + point.Label(v.res.Points[0])
 	}
 	return strings.Trim(kind+", "+how, ", ")
 }
@@ -250,14 +212,11 @@ func (v view) pointCounts() string {
 	text := figure.Plural(len(v.res.Points), "point")
 	for _, s := range []result.PointState{result.PointNotValid, result.PointFailed, result.PointSkipped, result.PointQueued, result.PointOver} {
 		if n := counts[s]; n > 0 {
-			text += fmt.Sprintf(", %d %s", n, stateText(string(s)))
+			text += fmt.Sprintf(", %d %s", n, point.StateText(string(s)))
 		}
 	}
 	return text
 }
-
-// stateText writes a state for people: "not_valid" → "not valid".
-func stateText(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 // archive is the file that `assay archive` writes of this run.
 func (v view) archive() string { return v.res.Run.ID + ".tar.zst" }
@@ -268,25 +227,14 @@ func (v view) statement() string {
 	if !ok {
 		return ""
 	}
-	tps, _ := systemTPS(p)
+	tps, _ := point.SystemTPS(p)
 	s := fmt.Sprintf("%s reached %s output tokens/s", v.title(), figure.Measure(tps))
 	if d := p.Metrics.TTFTMS; d != nil {
 		s += fmt.Sprintf(" at %s ms TTFT P90", figure.Measure(d.P90))
 	}
-	if u := perUser(p); u != nil {
+	if u := point.PerUser(p); u != nil {
 		s += fmt.Sprintf(" and %s tokens/s per user", figure.Measure(*u))
 	}
-	s += fmt.Sprintf(" (point %s, %s", p.ID, stateText(string(p.State)))
+	s += fmt.Sprintf(" (point %s, %s", p.ID, point.StateText(string(p.State)))
 	return s + fmt.Sprintf("; run %s of %s, plan %s, assay %s).", v.res.Run.ID, figure.Day(v.res.Run.StartedUS), figure.Short(v.res.Run.PlanSHA256, 12), v.res.Run.Program.Version)
-}
-
-// perUser is System TPS / concurrency, or the mean stream's speed where the point has no concurrency.
-func perUser(p result.Point) *float64 {
-	if p.Metrics == nil {
-		return nil
-	}
-	if p.Metrics.TPSPerUser != nil {
-		return p.Metrics.TPSPerUser
-	}
-	return p.Metrics.TPSPerUserTPOT
 }
