@@ -227,7 +227,7 @@ func (x *execution) progress(point string) func(runner.Progress) {
 
 // judge tells of a point what its recording and its telemetry give.
 func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Reading, out *result.Point) {
-	m.Client.Events, m.Client.SharedReads, m.Client.Retries = told.Counts.Events, told.Counts.SharedReads, told.Counts.Retries
+	told.Tell(&m.Client)
 	out.Metrics, out.MLPerf, out.Inside, out.Client, out.Notes = &told.Metrics, told.MLPerf, told.Inside, &m.Client, m.Notes
 	epoch := told.Header.EpochUS
 	out.Window = &result.Window{StartedUS: epoch + m.Window.StartUS, EndedUS: epoch + m.Window.EndUS,

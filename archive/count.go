@@ -15,9 +15,11 @@ func compareCounts(made runner.Reading, told result.Point) (numbers int, differ 
 	}
 	var pairs []pair
 	if t := told.Client; t != nil {
+		c := *t
+		made.Tell(&c)
 		pairs = append(pairs, pair{"client.stamp_source", t.StampSource, made.Header.StampSource}, pair{"client.token_source", t.TokenSource, made.TokenSource},
-			pair{"client.events", t.Events, made.Counts.Events}, pair{"client.shared_reads", t.SharedReads, made.Counts.SharedReads},
-			pair{"client.retries", t.Retries, made.Counts.Retries})
+			pair{"client.events", t.Events, c.Events}, pair{"client.shared_reads", t.SharedReads, c.SharedReads},
+			pair{"client.retries", t.Retries, c.Retries}, pair{"client.refill_us", t.RefillUS, c.RefillUS}, pair{"client.idle_share", known(t.IdleShare), known(c.IdleShare)})
 	}
 	if told.Engine != nil {
 		pairs = append(pairs, pair{"engine.client_tokens", told.Engine.ClientTokens, made.OutputTokens})
@@ -28,4 +30,12 @@ func compareCounts(made runner.Reading, told result.Point) (numbers int, differ 
 		}
 	}
 	return len(pairs), differ
+}
+
+// known is a figure that may not be known.
+func known(v *float64) any {
+	if v == nil {
+		return "not told"
+	}
+	return *v
 }

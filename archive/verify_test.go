@@ -154,6 +154,8 @@ func TestLyingHost(t *testing.T) {
 		{"utilization", func(r *result.Result) { *r.Points[0].Metrics.Utilization = 99 }, []string{"point c1: utilization is 99"}},
 		{"the client's counts", func(r *result.Result) { c := r.Points[0].Client; c.Events, c.SharedReads, c.Retries = 48, 0, 0 },
 			[]string{"client.events is 48, the recording gives 32", "client.shared_reads is 0, the recording gives 3", "client.retries is 0, the recording gives 1"}},
+		{"how fast the client refilled its slots", func(r *result.Result) { c := r.Points[0].Client; c.RefillUS.P99, c.IdleShare = 2, new(float64) },
+			[]string{"client.refill_us is {3 2 3}, the recording gives {3 3 3}", "client.idle_share is 0, the recording gives 0.0003"}},
 		{"the client's sources", func(r *result.Result) { c := r.Points[0].Client; c.StampSource, c.TokenSource = "kernel", "ids" },
 			[]string{"client.stamp_source is kernel, the recording gives user", "client.token_source is ids, the recording gives usage"}},
 		{"the count held against the engine's", func(r *result.Result) { r.Points[0].Engine.ClientTokens++ }, []string{"engine.client_tokens is 49, the recording gives 48"}},

@@ -31,6 +31,7 @@ type Reading struct {
 	MLPerf       *metrics.Summary // nil when not asked for
 	Inside       *metrics.Summary // nil when not asked for
 	Counts       record.Counts
+	Refills      *metrics.Refills
 	Issued       int    // measured requests, whenever sent
 	Failed       int    // of these; censored ones apart
 	Broken       int    // requests of all, warm-up too, whose connection broke or was refused
@@ -55,7 +56,7 @@ func (p Pass) File(path string) (Reading, error) {
 
 // Read reads a recording; errors are those of record.Scan.
 func (p Pass) Read(in io.Reader) (Reading, error) {
-	var out Reading
+	out := Reading{Refills: metrics.OverRefills(p.Window, p.Shape.Concurrency)}
 	window := metrics.OverWindow(p.Window, p.Shape)
 	issue := metrics.OverIssue(p.Issue, p.Shape)
 	inside := metrics.OverInside(p.Window, p.Shape)
@@ -69,6 +70,7 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 			inside.Add(r)
 		}
 		out.Counts.Add(r, p.Window.StartUS, p.Window.EndUS)
+		out.Refills.Add(r)
 		out.count(r)
 		return nil
 	})
@@ -79,6 +81,12 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	out.MLPerf = asked(p.MLPerf, issue)
 	out.Inside = asked(p.Inside, inside)
 	return out, nil
+}
+
+// Tell writes what the recording tells of its client into c.
+func (r Reading) Tell(c *metrics.Client) {
+	c.Events, c.SharedReads, c.Retries = r.Counts.Events, r.Counts.SharedReads, r.Counts.Retries
+	r.Refills.Tell(c)
 }
 
 func asked(want bool, c *metrics.Collector) *metrics.Summary {

@@ -63,24 +63,3 @@ type Shape struct {
 	DecodeNodes int // for tps_per_node; 0 when not asked
 	Prefill     bool
 }
-
-// Lag is how late the client sent, microseconds after the intended instant.
-type Lag struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-	Max float64 `json:"max"`
-}
-
-// Client is the client's own health over the measured phase: the proof that it was not the bottleneck.
-type Client struct {
-	StampSource string  `json:"stamp_source"`    // kernel | user
-	TokenSource string  `json:"token_source"`    // usage | ids | estimated | events
-	LagUS       Lag     `json:"lag_us,omitzero"` // zero and absent when no request was measured
-	CPUS        float64 `json:"cpu_s,omitzero"`  // zero and absent where the system does not tell
-	RSSBytes    int64   `json:"rss_bytes"`
-	Events      int64   `json:"events"`
-	SharedReads int64   `json:"shared_reads"`
-	Retries     int     `json:"retries"`
-	ClockSteps  int     `json:"clock_steps"`
-	GCPauseUS   float64 `json:"gc_pause_us"`
-}
