@@ -274,7 +274,7 @@ func TestField_mlperfPR371_SpellingsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(a *reply) { a.good(1) })
 	for _, tail := range []string{"", "/", "/v1", "/v1/", "/v1/chat/completions"} {
-		sweep(t, s, 1, 1, func(j *job) { j.BaseURL += tail })
+		sweep(t, s, 1, 1, func(j *job) { j.BaseURLs = []string{j.BaseURLs[0] + tail} })
 	}
 	for _, a := range s.seen() {
 		if a.path != "/v1/chat/completions" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ type measured struct {
 	runner.Measurement
 	job     runner.Job
 	rec     record.Recording
-	all     []record.Request // without the warm-up
+	all     []record.Request // without the warm-up, in order of issue
 	sum     metrics.Summary
 	state   string
 	reasons []runner.Reason
@@ -35,8 +36,7 @@ type edit func(*job)
 // sweep runs a closed loop of c slots for n measured requests.
 func sweep(t *testing.T, s *server, c, n int, edits ...edit) measured {
 	t.Helper()
-	p := plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: n}}}
-	return run(t, s, p, plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: c}, edits...)
+	return run(t, s, closedPlan(plan.Sweep{Requests: n}), closedPoint(c), edits...)
 }
 
 // serve runs an open loop of n requests at a constant rate.
@@ -51,6 +51,16 @@ const hang = 60 * time.Second
 
 func run(t *testing.T, s *server, p plan.Plan, point plan.Point, edits ...edit) measured {
 	t.Helper()
+	m := measure(t, t.Context(), newJob(t, s, p, point, edits...), func(runner.Progress) {})
+	if m.err != nil {
+		t.Fatal(m.err)
+	}
+	return m
+}
+
+// newJob is a job with short synthetic prompts and answers.
+func newJob(t *testing.T, s *server, p plan.Plan, point plan.Point, edits ...edit) job {
+	t.Helper()
 	j := jobAt(t, s.url)
 	j.Plan, j.Point = p, point
 	w := &j.Plan.Workload
@@ -59,15 +69,18 @@ func run(t *testing.T, s *server, p plan.Plan, point plan.Point, edits ...edit) 
 	for _, e := range edits {
 		e(&j)
 	}
-	m := measure(t, t.Context(), j, func(runner.Progress) {})
-	if m.err != nil {
-		t.Fatal(m.err)
-	}
-	return m
+	return j
 }
 
-func jobAt(t *testing.T, urls ...string) runner.Job {
-	return runner.Job{Run: "run1", BaseURL: urls[0], Model: "m", Dir: t.TempDir()}
+// closedPoint is a closed loop of c slots.
+func closedPoint(c int) plan.Point {
+	return plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: c}
+}
+
+func closedPlan(s plan.Sweep) plan.Plan { return plan.Plan{Protocol: plan.Protocol{Sweep: &s}} }
+
+func jobAt(t *testing.T, urls ...string) job {
+	return job{Run: "run1", BaseURLs: urls[:1], Model: "m", Dir: t.TempDir()}
 }
 
 // measure runs a job to its end and reads back what it left.
@@ -89,6 +102,7 @@ func measure(t *testing.T, ctx context.Context, j runner.Job, report func(runner
 			m.all = append(m.all, r)
 		}
 	}
+	slices.SortFunc(m.all, func(a, b record.Request) int { return a.Index - b.Index })
 	m.sum = metrics.Summarise(m.rec, m.Window, runner.ShapeOf(j.Plan, j.Point))
 	m.state, m.reasons = runner.Verdict(j.Point, m.sum, m.Measurement)
 	return m
