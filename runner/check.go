@@ -14,14 +14,14 @@ func CheckDataset(p plan.Plan) error {
 	if p.Client.Kind != (native{}).Name() {
 		return nil
 	}
-	checked := map[dataset.Config]bool{}
+	checked := map[int]bool{} // only the length differs between points
 	for _, point := range p.Points() {
 		cfg := datasetConfig(Job{Plan: p, Point: point})
 		cfg.Unhashed = true
-		if checked[cfg] {
+		if checked[cfg.InputLen] {
 			continue
 		}
-		checked[cfg] = true
+		checked[cfg.InputLen] = true
 		if err := opens(cfg); err != nil {
 			return err
 		}

@@ -16,11 +16,13 @@ type Message struct {
 
 // Turn is one request of a conversation: the messages it adds to the history, and how long its user waits before it.
 type Turn struct {
-	Messages  []Message
-	Wait      time.Duration // tool or think time before this turn is sent, after the last one ended
-	Reply     string        // scripted assistant reply that stands in the next turn's history; "" takes the server's reply
-	Script    []Message     // when not nil, exactly these stand in the next turn's history in place of any reply
-	MaxTokens int           // 0: the workload's
+	Messages    []Message
+	TokenIDs    []int32       // in place of Messages: the prompt as token ids, for the completions endpoint; its conversation has no other turn
+	Wait        time.Duration // tool or think time before this turn is sent, after the last one ended
+	Reply       string        // scripted assistant reply that stands in the next turn's history; "" takes the server's reply
+	Script      []Message     // when not nil, exactly these stand in the next turn's history in place of any reply
+	MaxTokens   int           // 0: the workload's
+	InputTokens int           // the wanted length of the whole prompt as the server counts it, template and salt included; 0: none is wanted
 }
 
 // Answer gives what stands in the next turn's history after this one: the script, the scripted reply, or what the server said.
@@ -36,9 +38,12 @@ func (t Turn) Answer(server string) []Message {
 
 // Conversation is a session: its turns run in order, one at a time.
 type Conversation struct {
-	ID    string
-	Turns []Turn
-	Tools json.RawMessage // OpenAI's tool definitions, sent with each turn; nil for none
+	ID     string
+	Turns  []Turn
+	Tools  json.RawMessage // OpenAI's tool definitions, sent with each turn; nil for none
+	At     time.Duration   // trace: when it arrives, after the first one; it goes on growing when the data begins again
+	Prompt int             // conversations of the same number have the same salt, so that a prefix cache may know them; 0: each request has its own
+	Repeat int             // how many times the data had begun again
 }
 
 // Source yields conversations for ever or until io.EOF; it is used by one goroutine.
@@ -62,12 +67,14 @@ type Config struct {
 	Builtin   string // in place of Path: data that ships with the program
 	System    string // system prompt put before each conversation
 	Seed      uint64
-	InputLen  int  // words of a turn's prompt, synthetic and text; 0 is DefaultInputLen
-	MaxTokens int  // ceiling of a turn's own limit where the data has one; 0 is none
+	InputLen  int  // length of a turn's prompt, synthetic and text; 0 is DefaultInputLen
+	MaxTokens int  // ceiling of a turn's own limit where the data has one, but for trace; 0 is none
 	ToolDelay bool // agentic: keep the recorded waits
 	Turns     int  // synthetic: turns of a conversation; else at most so many are used; 0 is one, or all
 	Strict    bool // a bad line is an error instead of a note
 	Unhashed  bool // the file is not read to its end for its hash: Stats has none
+
+	Vocabulary Vocabulary // what made prompts consist of; the zero value is Words()
 }
 
 // DefaultInputLen is the length of a prompt when none is asked for, in words.

@@ -102,7 +102,7 @@ func TestJSONL(t *testing.T) {
 		{ID: "line-1", Turns: []Turn{{Messages: user("one"), MaxTokens: 9}}},
 		{ID: "x", Turns: []Turn{{Messages: []Message{{Role: "system", Content: "s"}, {Role: "user", Content: "two"}}}}},
 		{ID: "17", Turns: []Turn{{Messages: user("three"), MaxTokens: 100}}},
-		{ID: "line-1__repeat_1", Turns: []Turn{{Messages: user("one"), MaxTokens: 9}}},
+		{ID: "line-1__repeat_1", Repeat: 1, Turns: []Turn{{Messages: user("one"), MaxTokens: 9}}},
 	}
 	if diff := cmp.Diff(want, take(t, s, 4)); diff != "" {
 		t.Error(diff)

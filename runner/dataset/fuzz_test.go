@@ -9,7 +9,8 @@ import (
 // readAll takes one pass over data and checks what every reader promises.
 func readAll(t *testing.T, kindName string, data []byte) {
 	t.Helper()
-	cfg := Config{Kind: kindName, InputLen: 3, ToolDelay: true}
+	cfg := Config{Kind: kindName, InputLen: 3, ToolDelay: true, Vocabulary: Words()}
+	cfg.Vocabulary.Overhead = longestInput // prompts of one word: their making is not what is looked at
 	for _, k := range kinds() {
 		if k.name != kindName {
 			continue
@@ -39,7 +40,7 @@ func check(t *testing.T, c Conversation) {
 		t.Fatalf("%+v", c)
 	}
 	for _, turn := range c.Turns {
-		if len(turn.Messages) == 0 || turn.Wait < 0 {
+		if len(turn.Messages) == 0 || turn.Wait < 0 || c.At < 0 {
 			t.Fatalf("%+v", c)
 		}
 	}
@@ -65,4 +66,11 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("a b c d e f"))
 	f.Add([]byte("x\n*** START OF IT\none two three four\n*** END OF IT\nrest"))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, "text", data) })
+}
+
+func FuzzTrace(f *testing.F) {
+	f.Add([]byte(mooncake))
+	f.Add([]byte("TIMESTAMP,ContextTokens,GeneratedTokens\n2024-02-01 08:00:00.000,310,45\n2024-02-01 08:00:02.250,12,2\n"))
+	f.Add([]byte(`{"timestamp":1,"prompt":"x"}`))
+	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, "trace", data) })
 }

@@ -36,8 +36,7 @@ func (r *jsonl) next() (Conversation, error) {
 	if err != nil {
 		return Conversation{}, badf("line %d: %v", r.number, err)
 	}
-	limit := max(row.OutputTokens, row.OutputLength, row.MaxTokens, row.MaxCompletionTokens)
-	return Conversation{ID: row.id(r.number), Turns: []Turn{{Messages: messages, MaxTokens: limit}}}, nil
+	return Conversation{ID: row.id(r.number), Turns: []Turn{{Messages: messages, MaxTokens: row.limit()}}}, nil
 }
 
 // id is the row's own where it is a number or printable text, else made of the line's number.
@@ -50,6 +49,11 @@ func (r jsonlRow) id(number int) string {
 		return fmt.Sprintf("line-%d", number)
 	}
 	return text
+}
+
+// limit is how long the answer may be, by whichever name; 0 when the row does not say.
+func (r jsonlRow) limit() int {
+	return max(0, r.OutputTokens, r.OutputLength, r.MaxTokens, r.MaxCompletionTokens)
 }
 
 func (r jsonlRow) messages() ([]Message, error) {

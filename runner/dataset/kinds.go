@@ -23,6 +23,7 @@ func kinds() []kind {
 		{name: "text", read: newText, folder: true},
 		{name: "jsonl", read: newJSONL},
 		{name: "agentic", read: newAgentic},
+		{name: "trace", read: newTrace},
 	}
 }
 
@@ -40,6 +41,9 @@ func Kinds() []string {
 func Open(cfg Config) (Source, error) {
 	if cfg.InputLen == 0 {
 		cfg.InputLen = DefaultInputLen
+	}
+	if cfg.Vocabulary.size() == 0 {
+		cfg.Vocabulary = Words()
 	}
 	i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == cfg.Kind })
 	if i < 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"assay/fault"
 )
@@ -32,6 +33,8 @@ type repeating struct {
 	stats Stats
 	found int // conversations of this pass
 	ahead *Conversation
+	shift time.Duration // of this pass's instants
+	last  time.Duration // instant of the conversation before
 }
 
 // openRepeating reads up to the first conversation, so that useless data is known at once.
@@ -98,6 +101,7 @@ func (s *repeating) again() error {
 	if err := s.now.Close(); err != nil {
 		return unreadable(s.from.name, err)
 	}
+	s.shift = s.last + (s.last-s.shift)/time.Duration(max(1, s.found-1)) // as far behind the last as they are apart
 	s.found = 0
 	s.stats.Repeats++
 	s.now = s.read(s.from, s.cfg)
@@ -109,16 +113,26 @@ func (s *repeating) shape(c Conversation) Conversation {
 	if s.stats.Repeats > 0 {
 		c.ID = fmt.Sprintf("%s__repeat_%d", c.ID, s.stats.Repeats)
 	}
+	c.Repeat = s.stats.Repeats
+	c.At += s.shift
+	s.last = c.At
 	if s.cfg.Turns > 0 && len(c.Turns) > s.cfg.Turns {
 		c.Turns = c.Turns[:s.cfg.Turns]
 	}
-	if s.cfg.MaxTokens > 0 {
+	if s.cfg.MaxTokens > 0 && s.cfg.Kind != "trace" {
 		for i := range c.Turns {
 			c.Turns[i].MaxTokens = min(c.Turns[i].MaxTokens, s.cfg.MaxTokens)
 		}
 	}
-	c.Turns[0].Messages = withSystem(s.cfg.System, c.Turns[0].Messages)
+	c.Turns[0].begin(s.cfg.System)
 	return c
+}
+
+// begin puts the configured system prompt before a conversation's first turn; token ids have theirs.
+func (t *Turn) begin(system string) {
+	if len(t.Messages) > 0 {
+		t.Messages = withSystem(system, t.Messages)
+	}
 }
 
 // withSystem puts the configured system prompt first; a conversation that has its own keeps it behind, in the same message.
