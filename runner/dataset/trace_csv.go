@@ -66,7 +66,7 @@ func csvInstant(s string) (time.Duration, error) {
 		return instant(value, time.Second)
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", time.RFC3339} { // each takes fractions of a second
-		if at, err := time.Parse(layout, s); err == nil {
+		if at, err := time.Parse(layout, s); err == nil && at.Year() > 1970 && at.Year() < 2100 {
 			return at.Sub(time.Unix(0, 0)), nil
 		}
 	}
