@@ -80,7 +80,7 @@ func closedPoint(c int) plan.Point {
 func closedPlan(s plan.Sweep) plan.Plan { return plan.Plan{Protocol: plan.Protocol{Sweep: &s}} }
 
 func jobAt(t *testing.T, urls ...string) job {
-	return job{Run: "run1", BaseURLs: urls[:1], Model: "m", Dir: t.TempDir()}
+	return job{Run: "run1", BaseURLs: urls, Model: "m", Dir: t.TempDir()}
 }
 
 // measure runs a job to its end and reads back what it left.
@@ -162,8 +162,8 @@ func (s *server) answered(r record.Request) *reply {
 	return nil
 }
 
-// dataset writes a file of prompts and has the job read it.
-func dataset(t *testing.T, kind, text string) edit {
+// file writes data of a kind and has the job read it.
+func file(t *testing.T, kind, text string) edit {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data."+kind)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -20,7 +20,8 @@ type server struct {
 	usage  string       // continuous (where the client asks for it) | final | none; a script's helpers follow it
 	ids    bool         // events tell token ids
 	begin  func(n int)  // is told the number of each connection as it is accepted; may be nil
-	script func(*reply) // of the load's requests; those of the client's probe get a good answer
+	script func(*reply) // of the load's requests
+	probe  func(*reply) // of the client's probe; nil gives good answers
 	down   chan struct{}
 
 	mu       sync.Mutex
@@ -102,7 +103,11 @@ func (s *server) serve(conn int, c net.Conn) {
 			s.mu.Lock()
 			s.probes = append(s.probes, a)
 			s.mu.Unlock()
-			a.good(1)
+			if s.probe != nil {
+				s.probe(a)
+			} else {
+				a.good(1)
+			}
 			continue
 		}
 		s.log(a)
