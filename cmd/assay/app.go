@@ -65,6 +65,7 @@ func (a *app) commands() []*cobra.Command {
 		a.scheduleCommand(),
 		a.statusCommand(),
 		a.simCommand(),
+		a.benchClientCommand(),
 		a.versionCommand(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cmd/assay/ceiling"
 	"assay/fault"
 	"assay/sim"
 )
@@ -53,6 +54,7 @@ func (a *app) simCommand() *cobra.Command {
 	f.StringArrayVar(&o.faults, "fault", nil, fmt.Sprintf("go wrong on purpose: `kind[@token][:delay][/every][#first]`, such as stall@3:2s/10 (repeatable); kinds: %v", sim.FaultKinds()))
 	f.DurationVar(&o.exitAt, "exit-after", 0, "exit by itself after this time, to try failures")
 	f.IntVar(&o.exitCode, "exit-code", 1, "exit code of --exit-after")
+	c.AddCommand(ceiling.ServerCommand(a.ceilingOutside()))
 	return c
 }
 

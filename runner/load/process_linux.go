@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"assay/fault"
 )
 
 // cpuTime is the processor time this process has used.
@@ -64,35 +61,17 @@ func openFiles() int {
 	return int(info.Size())
 }
 
-const spareFiles = 64 // descriptors for everything but the streams
-
-// checkLimits fails when this machine cannot hold as many connections.
-func checkLimits(connections int, t Target) error {
+// fileLimit is the number of descriptors this process may have, raised to need where the hard limit allows; 0 when unknown.
+func fileLimit(need int) int {
 	var files unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil && files.Cur < uint64(connections+spareFiles) {
-		return fault.New(fault.Client, "too_few_files",
-			fmt.Sprintf("raise the limit of open files to %d or more (ulimit -n, LimitNOFILE of the service)", connections+spareFiles),
-			"%d requests in flight need %d open files, the limit is %d", connections, connections+spareFiles, files.Cur)
-	}
-	if t.Network != "tcp" {
-		return nil
-	}
-	if ports := ephemeralPorts(); ports > 0 && ports < connections {
-		return fault.New(fault.Client, "too_few_ports", "widen net.ipv4.ip_local_port_range",
-			"%d requests in flight need as many local ports, the system gives %d", connections, ports)
-	}
-	return nil
-}
-
-// ephemeralPorts is the number of local ports to one address; 0 when it is not told.
-func ephemeralPorts() int {
-	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
-	if err != nil {
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil {
 		return 0
 	}
-	var low, high int
-	if _, err := fmt.Sscan(strings.TrimSpace(string(b)), &low, &high); err != nil {
-		return 0
+	if files.Cur < uint64(need) && files.Max >= uint64(need) {
+		raised := unix.Rlimit{Cur: files.Max, Max: files.Max}
+		if unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
+			files = raised
+		}
 	}
-	return high - low + 1
+	return int(min(files.Cur, 1<<40))
 }

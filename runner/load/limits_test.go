@@ -1,0 +1,78 @@
+package load
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/fault"
+)
+
+func TestLimits(t *testing.T) {
+	local, other := Target{Network: "tcp", Address: "10.0.0.1:8000"}, Target{Network: "tcp", Address: "10.0.0.2:8000"}
+	roomy := limits{files: 200_000, open: 20, ports: 28_232, tracked: 262_144, memory: 8 << 30}
+	cases := []struct {
+		name    string
+		limits  limits
+		n       int
+		targets []Target
+		code    string
+		says    []string
+	}{
+		{"room for all", roomy, 10_800, []Target{local}, "", nil},
+		{"nothing is known", limits{}, 1 << 30, []Target{local}, "", nil},
+		{"files", limits{files: 10_000, open: 20}, 10_000, []Target{local}, "client.too_few_files", []string{"10084", "may have 10000", "hard limit"}},
+		{"ports to one destination", roomy, 30_000, []Target{local}, "client.too_few_ports", []string{"30000", "10.0.0.1:8000", "28232", "ip_local_port_range"}},
+		{"two destinations have twice the ports", roomy, 30_000, []Target{local, other}, "", nil},
+		{"one destination twice has them once", roomy, 30_000, []Target{local, local}, "client.too_few_ports", []string{"30000 local ports"}},
+		{"a Unix socket needs no port", roomy, 30_000, []Target{{Network: "unix", Address: "/run/s"}}, "", nil},
+		{"tracking", limits{tracked: 8000}, 10_800, []Target{local}, "client.too_few_tracked", []string{"8000", "nf_conntrack_max=21600"}},
+		{"memory", limits{memory: 256 << 20}, 10_800, []Target{local}, "client.too_little_memory", []string{"337 MiB", "256 MiB"}},
+		{"no bound", roomy, 0, []Target{local}, "", nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.limits.check(c.n, c.targets)
+			if c.code == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			f := fault.Of(err, fault.Client)
+			if f == nil || f.Code != c.code || f.Hint == "" {
+				t.Fatalf("got %v, want %s", err, c.code)
+			}
+			for _, part := range c.says {
+				if !strings.Contains(f.Error()+f.Hint, part) {
+					t.Errorf("%q is not in: %s\n%s", part, f.Error(), f.Hint)
+				}
+			}
+		})
+	}
+}
+
+func TestLimitsAreRead(t *testing.T) {
+	proc := t.TempDir()
+	for name, text := range map[string]string{
+		"sys/net/ipv4/ip_local_port_range":     "32768\t60999\n",
+		"sys/net/ipv4/ip_local_reserved_ports": "8080,32768-32770,60990-61010,40000\n",
+		"sys/net/netfilter/nf_conntrack_max":   "262144\n",
+		"meminfo":                              "MemTotal:       24684084 kB\nMemAvailable:   23895300 kB\n",
+	} {
+		path := filepath.Join(proc, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := limitsOf(proc), (limits{ports: 28_232 - 3 - 10 - 1, tracked: 262_144, memory: 23_895_300 << 10}); got != want {
+		t.Errorf("read %+v, want %+v", got, want)
+	}
+	if got := limitsOf(t.TempDir()); got != (limits{}) {
+		t.Errorf("a system that tells nothing: %+v", got)
+	}
+}
