@@ -27,10 +27,11 @@ type Config struct {
 	Prefill    time.Duration // added by each uncached prompt token of the step
 	ReadyAfter time.Duration // until then every answer is 503 "Loading model"
 
-	ChunkTokens int      // tokens of an event after the first; default 1
-	Reasoning   int      // leading tokens of a chat reply sent as reasoning
-	Refuse      []string // body fields answered with 400, as strict servers do
-	Faults      []Fault
+	ChunkTokens    int      // tokens of an event after the first; default 1
+	Reasoning      int      // leading tokens of a chat reply sent as reasoning
+	ReasoningField string   // of the delta that holds them; default "reasoning_content"
+	Refuse         []string // body fields answered with 400, as strict servers do
+	Faults         []Fault
 
 	TruthRequests int // requests whose truth is kept; the oldest go first
 }
@@ -41,7 +42,7 @@ func Default() Config {
 		Model: "sim", Seed: 1, ContextLen: 32768, OutputMean: 96,
 		MaxRunning: 48, KVTokens: 1 << 20, BlockTokens: 16, BatchTokens: 8192,
 		StepBase: 7800 * time.Microsecond, StepPerSeq: 190 * time.Microsecond, Prefill: 20 * time.Microsecond,
-		ChunkTokens: 1, TruthRequests: 100_000,
+		ChunkTokens: 1, ReasoningField: "reasoning_content", TruthRequests: 100_000,
 	}
 }
 
@@ -79,6 +80,9 @@ func (c Config) withDefaults() Config {
 	d := Default()
 	if c.Model == "" {
 		c.Model = d.Model
+	}
+	if c.ReasoningField == "" {
+		c.ReasoningField = d.ReasoningField
 	}
 	c.ContextLen = orDefault(c.ContextLen, d.ContextLen)
 	c.OutputMean = orDefault(c.OutputMean, d.OutputMean)

@@ -6,5 +6,7 @@
 // like an earlier one reuses its blocks. Text, lengths and timing follow from Config.Seed and the request alone. A token is
 // a word between white space, in prompts, replies and usage alike.
 //
-// To add a fault: a kind in fault.go and its case in stream.go.
+// What can go wrong is a list (Faults). A fault is chosen for requests by their number (Config.Faults) or by the model they ask for:
+// "sim+crlf+cut@3" is the model "sim" with two faults, so that one server has every scenario. To add one: a line in the list, and its
+// case where it acts: strike.go (ends and pauses), event.go (what a stream says), styleOf (how it is written).
 package sim

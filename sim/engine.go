@@ -221,3 +221,10 @@ func (s *sequence) signal() {
 	default: // one signal is enough
 	}
 }
+
+// forget empties the prefix cache, as a restart does.
+func (e *engine) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cache = newPrefixCache(e.cache.limit)
+}

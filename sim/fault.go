@@ -2,38 +2,23 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-)
-
-// FaultKind is what goes wrong.
-type FaultKind string
-
-// The faults that can be asked for. Those of a stream happen after AtToken of its tokens were sent.
-const (
-	ErrorFrame FaultKind = "error_frame" // an error event, then [DONE]
-	Cut        FaultKind = "cut"         // the connection closes in the middle of the body
-	Truncate   FaultKind = "truncate"    // the body ends cleanly without finish reason and [DONE]
-	Abort      FaultKind = "abort"       // finish reason abort, usage, [DONE]
-	Stall      FaultKind = "stall"       // nothing is sent for Delay
-	Reject     FaultKind = "reject"      // 429 with Retry-After: Delay
 )
 
 // Fault makes requests fail in a known way.
 type Fault struct {
 	Kind    FaultKind
 	AtToken int           // tokens sent before it happens
-	Delay   time.Duration // length of a stall; Retry-After of a reject, whole seconds
+	Amount  int           // status, tokens or bytes, as its kind says; 0 is its kind's own
+	Delay   time.Duration // as its kind says; 0 is its kind's own
 	First   int           // only the first so many requests; 0 is all
 	Every   int           // only each so-many-th request; 0 and 1 are all
 }
 
-// FaultKinds lists the kinds.
-func FaultKinds() []FaultKind { return []FaultKind{ErrorFrame, Cut, Truncate, Abort, Stall, Reject} }
-
-// ParseFault reads "kind[@token][:delay][/every][#first]": "cut@5", "stall@3:2s/10", "reject:1s#4".
+// ParseFault reads "kind[@token][=amount][:delay][/every][#first]": "cut@5", "stall@3:2s/10", "reject:1s#4", "status=503",
+// "die:2s/10#10" (the tenth request alone).
 func ParseFault(s string) (Fault, error) {
 	kind, rest := cutMark(s)
 	f := Fault{Kind: FaultKind(kind)}
@@ -52,7 +37,7 @@ func ParseFault(s string) (Fault, error) {
 
 // cutMark cuts s before its first mark.
 func cutMark(s string) (before, rest string) {
-	end := strings.IndexAny(s, "@:/#")
+	end := strings.IndexAny(s, "@=:/#")
 	if end < 0 {
 		end = len(s)
 	}
@@ -63,6 +48,8 @@ func (f *Fault) set(mark byte, value string) (err error) {
 	switch mark {
 	case '@':
 		f.AtToken, err = strconv.Atoi(value)
+	case '=':
+		f.Amount, err = strconv.Atoi(value)
 	case ':':
 		f.Delay, err = time.ParseDuration(value)
 	case '/':
@@ -74,16 +61,30 @@ func (f *Fault) set(mark byte, value string) (err error) {
 }
 
 func (f Fault) validate() error {
-	if !slices.Contains(FaultKinds(), f.Kind) {
+	if _, known := f.info(); !known {
 		return fmt.Errorf("unknown kind %q, known are %v", f.Kind, FaultKinds())
 	}
-	if f.AtToken < 0 || f.Delay < 0 || f.First < 0 || f.Every < 0 {
+	switch {
+	case f.AtToken < 0 || f.Amount < 0 || f.Delay < 0 || f.First < 0 || f.Every < 0:
 		return fmt.Errorf("%s: numbers must not be negative", f.Kind)
-	}
-	if f.Kind == Stall && f.Delay == 0 {
+	case f.Kind == Stall && f.Delay == 0:
 		return fmt.Errorf("stall needs a delay")
+	case f.Kind == Status && f.Amount != 0 && (f.Amount < 400 || f.Amount > 599):
+		return fmt.Errorf("status=%d is no status of an error", f.Amount)
+	case f.Amount > bodyLimit:
+		return fmt.Errorf("%s=%d is more than %d", f.Kind, f.Amount, bodyLimit)
 	}
 	return nil
+}
+
+// complete fills in what f leaves to its kind.
+func (f Fault) complete() Fault {
+	kind, _ := f.info()
+	f.Amount = orDefault(f.Amount, kind.Amount)
+	if f.Delay == 0 {
+		f.Delay = kind.Delay
+	}
+	return f
 }
 
 // hits says whether the fault meets the nth request, from 0.
@@ -91,12 +92,34 @@ func (f Fault) hits(n int) bool {
 	return (f.First == 0 || n < f.First) && (f.Every < 2 || n%f.Every == f.Every-1)
 }
 
-// faultFor gives the first fault that meets the nth request and whether there is one.
-func faultFor(faults []Fault, n int) (Fault, bool) {
+// faultsFor gives the faults that meet the nth request, complete.
+func faultsFor(faults []Fault, n int) []Fault {
+	var list []Fault
 	for _, f := range faults {
 		if f.hits(n) {
-			return f, true
+			list = append(list, f.complete())
 		}
 	}
-	return Fault{}, false
+	return list
+}
+
+// named reads the faults in a request's model name: those of "sim+crlf+cut@3" on a server of the model "sim". False when the
+// name means neither the model nor faults of it.
+func named(name, model string) ([]Fault, bool) {
+	if name == model {
+		return nil, true
+	}
+	rest, ok := strings.CutPrefix(name, model+"+")
+	if !ok {
+		return nil, false
+	}
+	var list []Fault
+	for text := range strings.SplitSeq(rest, "+") {
+		f, err := ParseFault(text)
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, f)
+	}
+	return list, true
 }

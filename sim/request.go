@@ -84,7 +84,7 @@ func decode(raw []byte, refuse []string) (body, *apiError) {
 // check applies the rules that do not depend on the prompt.
 func (b body) check(cfg Config) *apiError {
 	switch limit := b.limit(); {
-	case b.Model != nil && *b.Model != cfg.Model:
+	case !b.means(cfg.Model):
 		e := badRequest("model", "The model `%s` does not exist. Valid aliases: %s.", *b.Model, cfg.Model)
 		e.Type, e.Code = "NotFoundError", http.StatusNotFound
 		return e
@@ -102,6 +102,15 @@ func (b body) check(cfg Config) *apiError {
 		return badRequest("n", "n must be 1, got %d.", *b.N)
 	}
 	return nil
+}
+
+// means says whether the request is for model, with or without faults.
+func (b body) means(model string) bool {
+	if b.Model == nil {
+		return true
+	}
+	_, ok := named(*b.Model, model)
+	return ok
 }
 
 func (b body) limit() *int {

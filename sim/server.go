@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,12 +26,19 @@ type Server struct {
 	clock    clock
 	ledger   ledger
 	requests atomic.Int64
+	deaths   chan time.Duration // how long the server is away; Serve reads it
+
+	mu    sync.Mutex
+	named map[string]int // requests so far, by the name of a model with faults
 }
 
 // New makes a server; zero limits of cfg take Default's. Call cfg.Validate before. It owns no goroutine while no request is being served.
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
-	return &Server{cfg: cfg, words: strings.Fields(vocabulary), engine: newEngine(cfg), clock: clock{time.Now()}, ledger: ledger{limit: cfg.TruthRequests}}
+	return &Server{
+		cfg: cfg, words: strings.Fields(vocabulary), engine: newEngine(cfg), clock: clock{time.Now()}, ledger: ledger{limit: cfg.TruthRequests},
+		deaths: make(chan time.Duration), named: map[string]int{},
+	}
 }
 
 // Handler serves the OpenAI paths, /health, /version and /metrics.
@@ -79,34 +85,42 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	number := int(s.requests.Add(1)) - 1
 	chat := r.URL.Path == "/v1/chat/completions"
-	x := &exchange{server: s, w: w, chat: chat, created: time.Now().Unix()}
-	x.truth = Truth{ID: identifier(s.cfg.Seed, number, chat), Path: r.URL.Path, Session: r.Header.Get("X-Session-ID"), ArrivedUS: s.clock.now()}
-	defer func() {
-		x.truth.EndedUS = s.clock.now()
-		s.ledger.add(x.truth)
-	}()
-	x.fault, x.faulty = faultFor(s.cfg.Faults, number)
-	if err := x.prepare(r); err != nil {
+	x := &exchange{server: s, w: w, control: http.NewResponseController(w), chat: chat, created: time.Now().Unix()}
+	x.link, _ = r.Context().Value(linkKey{}).(*link)
+	x.truth = Truth{ID: identifier(s.cfg.Seed, number, chat), Path: r.URL.Path, Session: r.Header.Get("X-Session-ID"), ArrivedUS: s.clock.now(), Told: -1}
+	x.serve(r, number)
+	x.abandon()
+	x.truth.EndedUS = s.clock.now()
+	s.ledger.add(x.truth)
+	x.breakOff()
+}
+
+// serve answers and says how it ended.
+func (x *exchange) serve(r *http.Request, number int) {
+	err := x.prepare(r, number)
+	switch {
+	case err != nil:
 		x.refuse(err)
-		return
+	case x.has(Hangup):
+		x.truth.End = string(Hangup)
+	default:
+		x.answer(r.Context())
 	}
-	defer s.engine.abandon(x.seq)
-	x.answer(r.Context())
 }
 
 // prepare reads the request and hands it to the engine.
-func (x *exchange) prepare(r *http.Request) *apiError {
+func (x *exchange) prepare(r *http.Request, number int) *apiError {
 	cfg := x.server.cfg
-	if x.faulty && x.fault.Kind == Reject {
-		x.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(x.fault.Delay.Seconds()))))
-		return &apiError{Message: "Too many requests", Type: "RateLimitError", Code: http.StatusTooManyRequests}
-	}
 	raw, err := io.ReadAll(http.MaxBytesReader(x.w, r.Body, bodyLimit))
 	if err != nil {
 		return badRequest("body", "read body: %v", err)
 	}
 	var refused *apiError
 	if x.body, refused = decode(raw, cfg.Refuse); refused != nil {
+		return refused
+	}
+	x.meet(append(faultsFor(cfg.Faults, number), x.server.faultsIn(x.body.Model)...))
+	if refused = x.turnedAway(); refused != nil || x.has(Hangup) {
 		return refused
 	}
 	if refused = x.body.check(cfg); refused != nil {
@@ -122,8 +136,31 @@ func (x *exchange) prepare(r *http.Request) *apiError {
 	return nil
 }
 
+// faultsIn gives the faults in a request's model name; requests are numbered for each name apart.
+func (s *Server) faultsIn(model *string) []Fault {
+	if model == nil {
+		return nil
+	}
+	list, ok := named(*model, s.cfg.Model)
+	if !ok || len(list) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number := s.named[*model]
+	s.named[*model]++
+	return faultsFor(list, number)
+}
+
+// abandon takes the request out of the engine, if it is there.
+func (x *exchange) abandon() {
+	if x.seq != nil {
+		x.server.engine.abandon(x.seq)
+	}
+}
+
 func (x *exchange) refuse(err *apiError) {
-	x.truth.Status, x.truth.End = err.Code, "refused"
+	x.truth.Status, x.truth.End = err.Code, refused
 	writeError(x.w, err)
 }
 

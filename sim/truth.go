@@ -9,23 +9,33 @@ import (
 
 // Sent is one token event as it was handed to the kernel.
 type Sent struct {
-	AtUS   int64 `json:"at_us"` // UTC, microseconds, the instant before the write
-	Tokens int   `json:"tokens"`
+	AtUS    int64 `json:"at_us"`    // UTC, microseconds, the instant before the write
+	AfterUS int64 `json:"after_us"` // the instant after it
+	Tokens  int   `json:"tokens"`
+}
+
+// Struck is a fault that met a request.
+type Struck struct {
+	Kind FaultKind `json:"kind"`
+	AtUS int64     `json:"at_us"` // when its token was reached, or the request was read
 }
 
 // Truth is what the server did for one request. Times are UTC microseconds read from one monotonic clock whose zero was set at start.
 type Truth struct {
-	ID           string `json:"id"`
-	Path         string `json:"path"`
-	Session      string `json:"session,omitempty"` // X-Session-ID
-	Status       int    `json:"status"`
-	End          string `json:"end"` // finish reason, the fault's kind, "gone" when the client left, or "refused"
-	ArrivedUS    int64  `json:"arrived_us"`
-	EndedUS      int64  `json:"ended_us"`
-	InputTokens  int    `json:"input_tokens"`
-	CachedTokens int    `json:"cached_tokens"`
-	OutputTokens int    `json:"output_tokens"` // sent to the client
-	Events       []Sent `json:"events,omitempty"`
+	ID           string   `json:"id"`
+	Path         string   `json:"path"`
+	Session      string   `json:"session,omitempty"` // X-Session-ID
+	Status       int      `json:"status"`
+	End          string   `json:"end"` // finish reason, the kind of the fault that ended it, "gone" when the client left, or "refused"
+	ArrivedUS    int64    `json:"arrived_us"`
+	HeadersUS    int64    `json:"headers_us,omitempty"` // before the headers of an answer were written
+	EndedUS      int64    `json:"ended_us"`
+	InputTokens  int      `json:"input_tokens"`
+	CachedTokens int      `json:"cached_tokens"`
+	OutputTokens int      `json:"output_tokens"` // of the reply as far as it was sent, those too that a fault hid
+	Told         int      `json:"told_tokens"`   // output tokens of the last usage; -1 when there was none
+	Events       []Sent   `json:"events,omitempty"`
+	Faults       []Struck `json:"faults,omitempty"`
 }
 
 // clock turns monotonic time into UTC microseconds.
