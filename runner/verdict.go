@@ -10,11 +10,8 @@ import (
 	"assay/runner/metrics"
 )
 
-// The limits of a valid point (docs/verdicts.md).
+// The limits of a valid point (docs/verdicts.md); those of the client are beside its rules.
 const (
-	maxLagMS         = 50   // p99 of the client's lag
-	maxLateShare     = 0.10 // the same in a closed loop with the kernel's stamps, over the median E2E latency, when that is more
-	maxIdleShare     = 0.05 // median lag over median E2E latency in a closed loop: the share of its time a slot lies idle
 	maxFailedShare   = 0.01
 	maxCensoredShare = 0.01
 	minFilled        = 0.95 // requests in flight over the concurrency asked for
@@ -53,7 +50,8 @@ type rule func(plan.Point, metrics.Summary, Measurement) *finding
 
 // rules lists what is looked at, in the order of the reasons.
 func rules() []rule {
-	return []rule{windowEmpty, stoppedEarly, noRequests, failedRequests, censoredRequests, underfilled, clientBound, clockStep}
+	return []rule{windowEmpty, stoppedEarly, noRequests, failedRequests, censoredRequests, underfilled,
+		sentLate, leftIdle, readLate, readTogether, outOfProcessor, clockStep}
 }
 
 func found(fatal bool, code, text, evidence string, args ...any) *finding {
@@ -127,25 +125,6 @@ func underfilled(p plan.Point, s metrics.Summary, m Measurement) *finding {
 	}
 	return found(filled < minFilled, "underfilled", "fewer requests were in flight than asked for",
 		"%.2f on average and %.2f slots waiting, of %d", *s.ActiveMean, m.Waiting, p.Concurrency)
-}
-
-// clientBound says that the client itself was the bottleneck: it sent late. In a closed loop whose receive times are the
-// kernel's, lateness only leaves a slot idle, so it is held against the length of a request.
-func clientBound(p plan.Point, s metrics.Summary, m Measurement) *finding {
-	lag := m.Client.LagUS
-	p50, p99, limit := lag.P50/1000, lag.P99/1000, float64(maxLagMS)
-	closed := p.Phase != "serve" && s.E2EMS != nil
-	if closed && m.Client.StampSource == "kernel" {
-		limit = max(limit, maxLateShare*s.E2EMS.P50)
-	}
-	if p99 > limit {
-		return found(true, "client_bound", "the client sent late", "lag p99 %.1f ms, the limit is %.0f ms", p99, limit)
-	}
-	if !closed || p50 <= maxIdleShare*s.E2EMS.P50 {
-		return nil
-	}
-	return found(true, "client_bound", "the client left its slots idle",
-		"median lag %.2f ms is more than %.0f %% of the median E2E latency %.2f ms", p50, maxIdleShare*100, s.E2EMS.P50)
 }
 
 // clockStep matters where receive times are on the system's clock.
