@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"sync"
 	"testing"
 )
@@ -55,4 +56,22 @@ func BenchmarkVitalsRead(b *testing.B) {
 			s.read(200, 40)
 		}
 	})
+}
+
+// TestWakeups: the client's own messages are counted as delays, and as nothing else.
+func TestWakeups(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*wakeupEvery)
+	defer cancel()
+	v := NewVitals()
+	if err := v.Wakeups(ctx, NewClock()); err != nil {
+		t.Fatal(err)
+	}
+	c := v.Now()
+	var delays int64
+	for _, n := range c.Delays {
+		delays += n
+	}
+	if delays == 0 || delays > 10 || c.Reads != 0 || c.Opened != 0 {
+		t.Errorf("%d delays, %d reads, %d connections", delays, c.Reads, c.Opened)
+	}
 }
