@@ -37,17 +37,22 @@ type run struct {
 	n  int64
 }
 
-// Gaps up to countedUS of events with up to countedTokens tokens are counted in tables instead of kept: gaps are whole
-// microseconds, so nothing is lost, and millions of them need no sorting.
+// Gaps are whole microseconds, so that counting how often each occurs keeps them exactly and needs no sorting. Counted so are gaps shorter
+// than pages·pageUS (4.2 s) of events with up to countedTokens tokens; there is memory only where gaps lie, at most 16 MiB for each number
+// of tokens. Any other is kept by itself: a stream has few that are so long, and few events bring so many tokens.
 const (
-	countedUS     = 1 << 16
-	countedTokens = 8
+	pageUS        = 1 << 12
+	pages         = 1 << 10
+	countedTokens = 64
 )
+
+// counter counts gaps by their length.
+type counter [pages]*[pageUS]uint32
 
 // tally collects samples. The zero value is ready.
 type tally struct {
 	n, sumUS int64
-	counts   [countedTokens + 1][]uint32 // by tokens, then by gap; made when first needed
+	counts   [countedTokens + 1]*counter // by tokens; made when first needed
 	rest     []run
 }
 
@@ -55,14 +60,24 @@ type tally struct {
 func (t *tally) add(us, k int64) {
 	t.n += k
 	t.sumUS += us
-	if k > countedTokens || us < 0 || us >= countedUS {
+	if k > countedTokens || uint64(us) >= pages*pageUS {
 		t.rest = append(t.rest, run{millis(us, k), k})
 		return
 	}
-	if t.counts[k] == nil {
-		t.counts[k] = make([]uint32, countedUS)
+	c := t.counts[k]
+	if c == nil || c[us/pageUS] == nil {
+		c = t.page(us, k)
 	}
-	t.counts[k][us]++
+	c[us/pageUS][us%pageUS]++
+}
+
+// page makes room to count us at k tokens.
+func (t *tally) page(us, k int64) *counter {
+	if t.counts[k] == nil {
+		t.counts[k] = new(counter)
+	}
+	t.counts[k][us/pageUS] = new([pageUS]uint32)
+	return t.counts[k]
 }
 
 // addOne takes a single sample without a table, for distributions of few samples.
@@ -72,7 +87,9 @@ func (t *tally) addOne(us int64) {
 	t.rest = append(t.rest, run{millis(us, 1), 1})
 }
 
-func millis(us, k int64) float64 { return float64(us) / float64(1000*k) }
+// millis is us/k in milliseconds. Division rounds equal quotients to the same value and keeps the order of different ones, so that
+// samples of several tokens sort as their exact quotients do.
+func millis(us, k int64) float64 { return float64(us) / (1000 * float64(k)) }
 
 // distribution is nil for no samples.
 func (t *tally) distribution() *Distribution {
@@ -120,14 +137,27 @@ func describe(runs []run, n int64) Distribution {
 // sorted gives all samples as runs, ascending.
 func (t *tally) sorted() []run {
 	runs := t.rest
-	for k, counts := range t.counts {
-		for us, n := range counts {
-			if n > 0 {
-				runs = append(runs, run{millis(int64(us), int64(k)), int64(n) * int64(k)})
-			}
+	for k, c := range t.counts {
+		if c != nil {
+			runs = c.appendRuns(runs, int64(k))
 		}
 	}
 	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.ms, b.ms) })
+	return runs
+}
+
+// appendRuns appends what was counted at k tokens.
+func (c *counter) appendRuns(runs []run, k int64) []run {
+	for p, page := range c {
+		if page == nil {
+			continue
+		}
+		for i, n := range page {
+			if n > 0 {
+				runs = append(runs, run{millis(int64(p)*pageUS+int64(i), k), int64(n) * k})
+			}
+		}
+	}
 	return runs
 }
 
@@ -139,11 +169,11 @@ type ranks struct {
 }
 
 func (r *ranks) at(place int64) float64 {
-	for place < r.before {
+	for place < r.before && r.i > 0 {
 		r.i--
 		r.before -= r.runs[r.i].n
 	}
-	for place >= r.before+r.runs[r.i].n {
+	for place >= r.before+r.runs[r.i].n && r.i+1 < len(r.runs) {
 		r.before += r.runs[r.i].n
 		r.i++
 	}

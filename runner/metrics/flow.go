@@ -9,29 +9,23 @@ type flowFigures struct {
 	activeUS int64 // request-microseconds in flight
 }
 
+// add takes the tokens of the events inside, and of an ok request the gaps that end inside: a gap is the span between events that brought
+// tokens, so that an event without any lengthens the span to the next.
 func (f *flowFigures) add(r *record.Request, p population) {
 	f.activeUS += inFlight(r, p.window)
-	for _, e := range r.Events {
-		if p.holds(e.AtUS) {
-			f.tokens += e.Tokens
-		}
-	}
-	if r.Outcome == record.OK {
-		f.gaps(r.Events, p)
-	}
-}
-
-// gaps takes the spans between events that brought tokens; an event without any lengthens the span to the next.
-func (f *flowFigures) gaps(events []record.Event, p population) {
-	if len(events) == 0 {
+	if len(r.Events) == 0 {
 		return
 	}
-	before := events[0].AtUS
-	for _, e := range events[1:] {
-		if e.Tokens <= 0 {
+	ok, before := r.Outcome == record.OK, r.Events[0].AtUS
+	for i, e := range r.Events {
+		in := p.holds(e.AtUS)
+		if in {
+			f.tokens += e.Tokens
+		}
+		if i == 0 || e.Tokens <= 0 {
 			continue
 		}
-		if p.holds(e.AtUS) {
+		if in && ok {
 			f.itl.add(e.AtUS-before, e.Tokens)
 		}
 		before = e.AtUS

@@ -12,7 +12,7 @@ import (
 // The file's frame (docs/recording.md): magic and version, then blocks of kind, length, payload and CRC-32C.
 const (
 	magic      = "ASSAYREC"
-	version    = 1
+	version    = 2
 	maxPayload = 1 << 30
 
 	blockHeader  = 'H'

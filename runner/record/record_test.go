@@ -186,6 +186,36 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// TestHeadSkipsWhatItDoesNotKnow: a later version may add fields.
+func TestHeadSkipsWhatItDoesNotKnow(t *testing.T) {
+	want := sample(3, 0)
+	f := fields{appendHead(nil, &want)}
+	f.number(40, -12, 0)
+	f.text(41, "new")
+	got, err := decodeHead(f.b)
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	f.number(fieldTurn, 2, 0)
+	if _, err := decodeHead(f.b); err == nil {
+		t.Error("fields out of their order were taken")
+	}
+}
+
+// TestScanEndsWithItsVisitor: an error of the visitor is the scan's, and ends it.
+func TestScanEndsWithItsVisitor(t *testing.T) {
+	stop, seen := errors.New("enough"), 0
+	_, err := Scan(bytes.NewReader(file(t, sample(0, 3), sample(1, 3), sample(2, 3))), func(r *Request) error {
+		if seen++; r.Index == 1 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || seen != 2 {
+		t.Errorf("%d requests seen, %v", seen, err)
+	}
+}
+
 func TestConcurrentAppend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.rec")
 	w, err := Create(path, header())
@@ -228,13 +258,44 @@ func TestEventSize(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	whole := file(f, sample(0, 3), sample(1, 0))
+	whole := file(f, sample(0, 3), sample(1, 0), Request{Outcome: Refused, SentUS: Never, IntendedUS: Never, FirstAnswer: -1})
 	f.Add(whole)
 	f.Add(whole[:len(whole)-5])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		rec, err := Decode(bytes.NewReader(b))
 		if err != nil && rec.Torn {
 			t.Error("torn and corrupt at once")
+		}
+		n, events := 0, int64(0)
+		again, scanned := Scan(bytes.NewReader(b), func(r *Request) error {
+			if !slices.Equal(r.Events, rec.Requests[n].Events) {
+				t.Errorf("request %d has other events when it is scanned", n)
+			}
+			n, events = n+1, events+int64(len(r.Events))
+			return nil
+		})
+		if n != len(rec.Requests) || again.Requests != n || again.Events != events || again.Torn != rec.Torn || again.Header != rec.Header || (scanned == nil) != (err == nil) {
+			t.Errorf("scan gives %+v, %v; decode %d requests, %v", again, scanned, len(rec.Requests), err)
+		}
+	})
+}
+
+// FuzzRequest looks past the checksum: whatever decodes must encode to the same again.
+func FuzzRequest(f *testing.F) {
+	payload := func(r Request) []byte {
+		block, _ := appendRequest(nil, nil, &r)
+		return block[frameHead : len(block)-frameTail]
+	}
+	f.Add(payload(sample(0, 9)))
+	f.Add(payload(Request{Outcome: Timeout, Error: "x", SentUS: Never, IntendedUS: -7, FirstAnswer: -1}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := decodeRequest(b, nil)
+		if err != nil {
+			return
+		}
+		again, err := decodeRequest(payload(r), nil)
+		if d := cmp.Diff(r, again); err != nil || d != "" {
+			t.Errorf("%v %s", err, d)
 		}
 	})
 }

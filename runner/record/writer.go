@@ -35,6 +35,7 @@ type Writer struct {
 	out  *bufio.Writer
 	sum  hash.Hash
 	buf  []byte
+	head []byte // memory of each request's head in turn
 	tail trailer
 	err  error // the first failure; everything after it fails with it
 }
@@ -92,9 +93,7 @@ func (w *Writer) Append(r Request) error {
 	if w.file == nil {
 		return fmt.Errorf("write recording %s: %w", w.path, os.ErrClosed)
 	}
-	if w.buf, w.err = appendRequest(w.buf[:0], r); w.err != nil {
-		return w.err
-	}
+	w.buf, w.head = appendRequest(w.buf[:0], w.head, &r)
 	if w.err = w.write(); w.err != nil {
 		return w.err
 	}
