@@ -19,12 +19,13 @@ type server struct {
 	url    string
 	usage  string       // continuous (where the client asks for it) | final | none; a script's helpers follow it
 	ids    bool         // events tell token ids
-	begin  func(n int)  // is told the number of each connection as it is accepted; may be nil
 	script func(*reply) // of the load's requests
 	probe  func(*reply) // of the client's probe; nil gives good answers
 	down   chan struct{}
 
 	mu       sync.Mutex
+	listener net.Listener
+	open     map[net.Conn]bool
 	replies  []*reply // in order of arrival, without the probe's
 	probes   []*reply
 	conns    int
@@ -59,10 +60,41 @@ func newServer(t testing.TB, script func(*reply)) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{url: "http://" + l.Addr().String(), usage: "continuous", script: script, down: make(chan struct{})}
-	t.Cleanup(func() { close(s.down); l.Close() })
+	s := &server{
+		url: "http://" + l.Addr().String(), usage: "continuous", script: script, down: make(chan struct{}),
+		listener: l, open: map[net.Conn]bool{},
+	}
+	t.Cleanup(func() {
+		close(s.down)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.listener.Close()
+	})
 	go s.accept(l)
 	return s
+}
+
+// restart resets all connections, lets the port be closed for a while, and listens again.
+func (s *server) restart(t testing.TB, closed time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listener.Close()
+	for c := range s.open {
+		c.(*net.TCPConn).SetLinger(0)
+		c.Close()
+	}
+	select {
+	case <-time.After(closed):
+	case <-s.down:
+		return
+	}
+	l, err := net.Listen("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	s.listener = l
+	go s.accept(l)
 }
 
 func (s *server) accept(l net.Listener) {
@@ -73,17 +105,15 @@ func (s *server) accept(l net.Listener) {
 		}
 		s.mu.Lock()
 		s.conns++
+		s.open[c] = true
 		s.mu.Unlock()
-		if s.begin != nil {
-			s.begin(n)
-		}
 		go s.serve(n, c)
 	}
 }
 
 // serve answers the requests of one connection until it closes.
 func (s *server) serve(conn int, c net.Conn) {
-	defer c.Close()
+	defer s.gone(c)
 	in := bufio.NewReader(c)
 	for {
 		r, err := http.ReadRequest(in)
@@ -116,6 +146,13 @@ func (s *server) serve(conn int, c net.Conn) {
 		s.inFlight--
 		s.mu.Unlock()
 	}
+}
+
+func (s *server) gone(c net.Conn) {
+	c.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
 }
 
 func (s *server) log(a *reply) {

@@ -156,7 +156,7 @@ func TestField_llminferencebench45_NoSecretInFiles(t *testing.T) {
 		a.event(`{"error":{"message":"bad key ` + token + `"}}`)
 		a.end()
 	})
-	m := sweep(t, s, 1, 4, func(j *job) { j.Token = token })
+	m := sweep(t, s, 1, 4, func(j *job) { j.Access.Token = token })
 	err := filepath.WalkDir(m.job.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
