@@ -58,6 +58,7 @@ type Stats struct {
 	BadLines int      // lines that could not be used
 	BadFirst []string // the first few, named: "line 7: …"
 	Repeats  int      // how many times the data began again
+	Notes    []string // other things a reader should know
 }
 
 // Config says which conversations are wanted.
@@ -67,7 +68,7 @@ type Config struct {
 	Builtin   string // in place of Path: data that ships with the program
 	System    string // system prompt put before each conversation
 	Seed      uint64
-	InputLen  int  // length of a turn's prompt, synthetic and text; 0 is DefaultInputLen
+	InputLen  int  // length of a turn's prompt, synthetic and text; 0 is DefaultInputLen; sharegpt: questions are glued and cut to it, 0 leaves them
 	MaxTokens int  // ceiling of a turn's own limit where the data has one, but for trace; 0 is none
 	ToolDelay bool // agentic: keep the recorded waits
 	Turns     int  // synthetic: turns of a conversation; else at most so many are used; 0 is one, or all
@@ -75,6 +76,10 @@ type Config struct {
 	Unhashed  bool // the file is not read to its end for its hash: Stats has none
 
 	Vocabulary Vocabulary // what made prompts consist of; the zero value is Words()
+	Cut        Cutter     // how a prompt of InputLen is cut from text; nil cuts words
+	Shared     int        // only so many different conversations, again and again, each with a salt of its own; 0: no limit
+	Ahead      int        // so many conversations are made by Open, and these again and again; 0: they are made as they are asked for
+	Hashes     *Hashes    // hashes that are known already; may be nil
 }
 
 // DefaultInputLen is the length of a prompt when none is asked for, in words.

@@ -10,6 +10,7 @@ import (
 func readAll(t *testing.T, kindName string, data []byte) {
 	t.Helper()
 	cfg := Config{Kind: kindName, InputLen: 3, ToolDelay: true, Vocabulary: Words()}
+	cfg.fillDefaults()
 	cfg.Vocabulary.Overhead = longestInput // prompts of one word: their making is not what is looked at
 	for _, k := range kinds() {
 		if k.name != kindName {

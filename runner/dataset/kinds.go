@@ -39,20 +39,22 @@ func Kinds() []string {
 // Open gives the source of cfg. Data that is missing, empty or without one usable conversation is a fault here, not later. The
 // returned source is an io.Closer when it holds a file.
 func Open(cfg Config) (Source, error) {
-	if cfg.InputLen == 0 {
-		cfg.InputLen = DefaultInputLen
-	}
-	if cfg.Vocabulary.size() == 0 {
-		cfg.Vocabulary = Words()
-	}
+	cfg.fillDefaults()
 	i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == cfg.Kind })
 	if i < 0 {
 		return nil, fault.New(fault.Client, "dataset_kind", "use one of "+strings.Join(Kinds(), ", "), "unknown workload kind %q", cfg.Kind)
 	}
-	if cfg.InputLen < 0 || cfg.Turns < 0 || cfg.MaxTokens < 0 {
+	if min(cfg.InputLen, cfg.Turns, cfg.MaxTokens, cfg.Shared, cfg.Ahead) < 0 {
 		return nil, fault.New(fault.Client, "dataset_config", "give lengths and turns of at least 1", "negative length in the workload")
 	}
-	k := kinds()[i]
+	s, err := openKind(kinds()[i], cfg)
+	if err != nil || cfg.Shared == 0 && cfg.Ahead == 0 {
+		return s, err
+	}
+	return newRotating(s, cfg)
+}
+
+func openKind(k kind, cfg Config) (Source, error) {
 	if k.source != nil {
 		return k.source(cfg), nil
 	}
@@ -61,4 +63,16 @@ func Open(cfg Config) (Source, error) {
 		return nil, err
 	}
 	return openRepeating(from, cfg, k.read)
+}
+
+func (c *Config) fillDefaults() {
+	if c.InputLen == 0 && c.Kind != "sharegpt" {
+		c.InputLen = DefaultInputLen
+	}
+	if c.Vocabulary.size() == 0 {
+		c.Vocabulary = Words()
+	}
+	if c.Cut == nil {
+		c.Cut = CutWords
+	}
 }

@@ -2,11 +2,8 @@ package dataset
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -77,7 +74,7 @@ func originOf(cfg Config, folder bool) (origin, error) {
 	if cfg.Unhashed {
 		return o, nil
 	}
-	o.sha256, err = Hash(cfg.Path)
+	o.sha256, err = cfg.Hashes.of(cfg.Path)
 	return o, err
 }
 
@@ -122,51 +119,17 @@ func (o origin) open(i int) (io.ReadCloser, error) {
 	return f, nil
 }
 
+// sizeOf is the size of the ith file in bytes; 0 when it is not known.
+func (o origin) sizeOf(i int) int64 {
+	if len(o.files) == 0 {
+		return int64(len(o.bytes))
+	}
+	info, err := os.Stat(o.files[i])
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // count is the number of files.
 func (o origin) count() int { return max(1, len(o.files)) }
-
-// Hash is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its .txt files in the order of their paths.
-func Hash(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", unreadable(path, err)
-	}
-	if !info.IsDir() {
-		return hashFile(path)
-	}
-	files, err := textFiles(path)
-	if err != nil {
-		return "", unreadable(path, err)
-	}
-	var list bytes.Buffer
-	for _, f := range files {
-		h, err := hashFile(f)
-		if err != nil {
-			return "", err
-		}
-		below, err := filepath.Rel(path, f)
-		if err != nil {
-			return "", unreadable(f, err)
-		}
-		fmt.Fprintf(&list, "%s  %s\n", h, filepath.ToSlash(below))
-	}
-	return sum(list.Bytes()), nil
-}
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", unreadable(path, err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", unreadable(path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func sum(b []byte) string {
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
-}

@@ -67,12 +67,21 @@ func (s *repeating) Next() (Conversation, error) {
 		case errors.Is(err, io.EOF):
 			err = s.again()
 		default:
-			err = unreadable(s.from.name, err)
+			err = s.failed(err)
 		}
 		if err != nil {
 			return Conversation{}, err
 		}
 	}
+}
+
+// failed tells what kept the data from being read; what is a fault already says so itself.
+func (s *repeating) failed(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return err
+	}
+	return unreadable(s.from.name, err)
 }
 
 // note counts a bad line of the first pass; later passes meet the same ones.
@@ -90,13 +99,19 @@ func (s *repeating) note(bad *badLine) error {
 	return nil
 }
 
+// why says what a pass that gave nothing has met.
+func (s *repeating) why() string {
+	for _, list := range [][]string{s.stats.BadFirst, s.Stats().Notes} {
+		if len(list) > 0 {
+			return list[0]
+		}
+	}
+	return "nothing stands in it"
+}
+
 func (s *repeating) again() error {
 	if s.found == 0 {
-		why := "nothing stands in it"
-		if len(s.stats.BadFirst) > 0 {
-			why = s.stats.BadFirst[0]
-		}
-		return empty(s.from.name, why)
+		return empty(s.from.name, s.why())
 	}
 	if err := s.now.Close(); err != nil {
 		return unreadable(s.from.name, err)
@@ -149,7 +164,13 @@ func withSystem(system string, messages []Message) []Message {
 }
 
 // Stats tells of what was read so far.
-func (s *repeating) Stats() Stats { return s.stats }
+func (s *repeating) Stats() Stats {
+	st := s.stats
+	if told, ok := s.now.(*gluing); ok {
+		st.Notes = told.notes()
+	}
+	return st
+}
 
 // Close closes the file that is being read.
 func (s *repeating) Close() error { return s.now.Close() }

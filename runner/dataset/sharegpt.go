@@ -9,7 +9,7 @@ import (
 )
 
 // shareGPT reads a JSON array (or a sequence) of {"id", "conversations": [{"from", "value"}, …]}, one record at a time. Its replies are
-// kept as the history's; what stands before the first human message is left out, but for a system message.
+// kept as the history's; what stands before the first human message is left out, but for a system message. Their order is shuffled by the seed.
 type shareGPT struct {
 	from   origin
 	file   io.ReadCloser
@@ -18,7 +18,13 @@ type shareGPT struct {
 	broken bool
 }
 
-func newShareGPT(from origin, _ Config) reader { return &shareGPT{from: from} }
+func newShareGPT(from origin, cfg Config) reader {
+	r := shuffle(&shareGPT{from: from}, cfg.Seed)
+	if cfg.InputLen > 0 {
+		r = glue(r, cfg)
+	}
+	return r
+}
 
 type shareGPTRecord struct {
 	ID            string

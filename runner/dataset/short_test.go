@@ -18,7 +18,7 @@ func TestUselessTextSaysWhy(t *testing.T) {
 	lines := write(t, "ok.txt", "one two\nthree four\nfive\n")
 	for _, c := range []struct{ path, want string }{
 		{folder, "no *.txt file"},
-		{lines, "ok.txt has 5 words, a prompt needs 6 words"},
+		{lines, "ok.txt is too short: a prompt needs 6 words"},
 		{write(t, "empty.txt", ""), "the file is empty"},
 	} {
 		_, err := Open(Config{Kind: "text", InputLen: 6, Path: c.path})
