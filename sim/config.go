@@ -15,12 +15,17 @@ type Config struct {
 	ContextLen int    // tokens of prompt and reply together
 	OutputMean int    // mean natural length of a reply in tokens; the single length is between half and one and a half of it
 
-	MaxRunning  int // requests decoded together; the others wait
-	MaxQueued   int // waiting requests beyond which 503 is answered; 0 has no limit
-	KVTokens    int // tokens of prompt and longest reply that fit together
-	BlockTokens int // granularity of the prefix cache
-	BatchTokens int // prompt tokens prefilled in one step at most
-	NoCache     bool
+	MaxRunning     int // requests decoded together; the others wait
+	MaxQueued      int // waiting requests beyond which 503 is answered; 0 has no limit
+	KVTokens       int // tokens that the KV cache holds, rounded up to blocks
+	BlockTokens    int // tokens of a block of the KV cache
+	BatchTokens    int // tokens of a step at most: one and its drafts for a reply under way, the rest for prompts
+	NoCache        bool
+	Ranks          int     // data-parallel engines, each with MaxRunning, KVTokens and steps of its own
+	TokenBytes     int     // a word has a token for so many of its bytes; 0: one
+	TemplateTokens int     // tokens that each message of a chat and the opening of the reply add to the prompt
+	Drafts         int     // tokens that speculative decoding drafts in a step
+	Acceptance     float64 // how likely a draft is accepted when those before it were
 
 	StepBase   time.Duration // a step's time whatever runs
 	StepPerSeq time.Duration // added by each running request
@@ -40,7 +45,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Model: "sim", Seed: 1, ContextLen: 32768, OutputMean: 96,
-		MaxRunning: 48, KVTokens: 1 << 20, BlockTokens: 16, BatchTokens: 8192,
+		MaxRunning: 48, KVTokens: 1 << 20, BlockTokens: 16, BatchTokens: 8192, Ranks: 1,
 		StepBase: 7800 * time.Microsecond, StepPerSeq: 190 * time.Microsecond, Prefill: 20 * time.Microsecond,
 		ChunkTokens: 1, ReasoningField: "reasoning_content", TruthRequests: 100_000,
 	}
@@ -56,7 +61,8 @@ func (c Config) Validate() error {
 		{"context length", int64(c.ContextLen)}, {"mean output", int64(c.OutputMean)}, {"running requests", int64(c.MaxRunning)},
 		{"queued requests", int64(c.MaxQueued)}, {"KV tokens", int64(c.KVTokens)}, {"block tokens", int64(c.BlockTokens)},
 		{"batch tokens", int64(c.BatchTokens)}, {"step base", int64(c.StepBase)}, {"step per request", int64(c.StepPerSeq)},
-		{"prefill", int64(c.Prefill)}, {"ready after", int64(c.ReadyAfter)}, {"chunk tokens", int64(c.ChunkTokens)},
+		{"prefill", int64(c.Prefill)}, {"ready after", int64(c.ReadyAfter)}, {"chunk tokens", int64(c.ChunkTokens)}, {"ranks", int64(c.Ranks)},
+		{"token bytes", int64(c.TokenBytes)}, {"template tokens", int64(c.TemplateTokens)}, {"drafts", int64(c.Drafts)},
 		{"reasoning", int64(c.Reasoning)}, {"kept truth", int64(c.TruthRequests)},
 	} {
 		if v.value < 0 {
@@ -66,6 +72,9 @@ func (c Config) Validate() error {
 	full := c.withDefaults()
 	if full.KVTokens < full.ContextLen {
 		errs = append(errs, fmt.Errorf("KV tokens %d hold no request of the full context %d", full.KVTokens, full.ContextLen))
+	}
+	if !(c.Acceptance >= 0 && c.Acceptance <= 1) {
+		errs = append(errs, fmt.Errorf("acceptance %v is no probability", c.Acceptance))
 	}
 	for i, f := range c.Faults {
 		if err := f.validate(); err != nil {
@@ -91,6 +100,7 @@ func (c Config) withDefaults() Config {
 	c.BlockTokens = orDefault(c.BlockTokens, d.BlockTokens)
 	c.BatchTokens = orDefault(c.BatchTokens, d.BatchTokens)
 	c.ChunkTokens = orDefault(c.ChunkTokens, d.ChunkTokens)
+	c.Ranks = orDefault(c.Ranks, d.Ranks)
 	c.TruthRequests = orDefault(c.TruthRequests, d.TruthRequests)
 	return c
 }

@@ -8,24 +8,34 @@ import (
 
 // sequence is one request inside the engine. Its fields but wake are guarded by the engine's lock.
 type sequence struct {
-	chain   *chain
-	reply   reply
-	input   int
-	target  int // tokens the reply will have
-	cached  int
-	left    int // prompt tokens not prefilled yet
-	made    int
-	arrived time.Time
-	started time.Time // taken from the queue
-	last    time.Time // when its last token was made
-	ended   bool
-	wake    chan struct{} // holds one signal: made or ended changed
+	engine   *engine
+	chain    *chain // of the prompt, and of the reply as it grows
+	reply    reply
+	input    int
+	target   int // tokens the reply will have
+	cached   int
+	made     int
+	computed int      // tokens whose KV values are there
+	shared   []*block // blocks that are known
+	own      int      // blocks that are not
+	named    int      // leading blocks that filled, and were named where that was new
+	planned  int      // prompt tokens that the present step computes
+	makes    bool     // the present step makes tokens
+	arrived  time.Time
+	started  time.Time // first taken from the queue
+	last     time.Time // when its last token was made
+	ended    bool
+	wake     chan struct{} // holds one signal: made or ended changed
 }
+
+// length is how many tokens s has, computed or not.
+func (s *sequence) length() int { return s.input + s.made }
 
 // totals are the engine's counters since start.
 type totals struct {
-	promptTokens, cachedTokens, generated, queried, rejected uint64
-	finished                                                 map[string]uint64
+	promptTokens, cachedTokens, generated, queried, rejected, preempted uint64
+	drafts, drafted, accepted                                           uint64
+	finished                                                            map[string]uint64
 }
 
 // engine runs the steps. Its loop lives only while there is work.
@@ -36,20 +46,22 @@ type engine struct {
 	busy    bool
 	waiting []*sequence
 	running []*sequence
-	kv      int // tokens reserved by running
-	cache   *prefixCache
+	kv      *pool
 	totals  totals
 	seen    *observations
 }
 
-func newEngine(cfg Config) *engine {
+func newEngine(cfg Config, rank int) *engine {
 	return &engine{
 		cfg:    cfg,
-		cache:  newPrefixCache(max(1, cfg.KVTokens/cfg.BlockTokens)),
+		kv:     newPool(blocksOf(cfg.KVTokens, cfg.BlockTokens)),
 		totals: totals{finished: map[string]uint64{}},
-		seen:   newObservations(cfg.Model),
+		seen:   newObservations(engineLabels(cfg.Model, rank)),
 	}
 }
+
+// blocksOf is how many blocks hold so many tokens.
+func blocksOf(tokens, size int) int { return (tokens + size - 1) / size }
 
 // submit queues a request; false when the queue is full.
 func (e *engine) submit(s *sequence) bool {
@@ -59,13 +71,20 @@ func (e *engine) submit(s *sequence) bool {
 		e.totals.rejected++
 		return false
 	}
-	s.arrived = time.Now()
+	s.engine, s.arrived = e, time.Now()
 	e.waiting = append(e.waiting, s)
 	if !e.busy {
 		e.busy = true
 		go e.loop()
 	}
 	return true
+}
+
+// weight is how much e has to do; a new request goes to the rank with the least, and one that waits weighs more than one that runs.
+func (e *engine) weight() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return 4*len(e.waiting) + len(e.running)
 }
 
 // loop does steps until nothing is left. Steps follow an absolute schedule, so that late timers do not add up.
@@ -89,99 +108,88 @@ func (e *engine) loop() {
 	}
 }
 
-// begin admits waiting requests and gives the length of the step; false when there is nothing to do.
+// begin plans the step and gives its length; false when there is nothing to do.
 func (e *engine) begin() (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.admit()
+	st := e.plan()
 	if len(e.running) == 0 {
 		e.busy = false
 		return 0, false
 	}
-	decoding, prefill, budget := 0, 0, e.cfg.BatchTokens
-	for _, s := range e.running {
-		if s.left == 0 {
-			decoding++
-			continue
-		}
-		n := min(s.left, budget)
-		s.left, budget, prefill = s.left-n, budget-n, prefill+n
-		if s.left == 0 {
-			decoding++ // its first token comes with this step
-		}
-	}
-	return e.cfg.StepBase + time.Duration(decoding)*e.cfg.StepPerSeq + time.Duration(prefill)*e.cfg.Prefill, true
+	return e.cfg.StepBase + time.Duration(st.decoding)*e.cfg.StepPerSeq + time.Duration(st.prefill)*e.cfg.Prefill, true
 }
 
-// admit moves requests from the queue into the batch, in order of arrival, while they fit.
-func (e *engine) admit() {
-	now := time.Now()
-	for len(e.waiting) > 0 && len(e.running) < e.cfg.MaxRunning {
-		s := e.waiting[0]
-		if e.kv+s.input+s.target > e.cfg.KVTokens {
-			return
-		}
-		e.waiting = slices.Delete(e.waiting, 0, 1)
-		e.running = append(e.running, s)
-		e.kv += s.input + s.target
-		e.startPrefill(s, now)
-	}
-}
-
-func (e *engine) startPrefill(s *sequence, now time.Time) {
-	s.started = now
-	if !e.cfg.NoCache {
-		s.cached = min(e.cache.hits(s.chain.blocks)*e.cfg.BlockTokens, s.input-1) // the last token is always computed
-		e.totals.queried += uint64(s.input)
-	}
-	s.left = s.input - s.cached
-	e.totals.promptTokens += uint64(s.input)
-	e.totals.cachedTokens += uint64(s.cached)
-	e.seen.queue.Observe(now.Sub(s.arrived).Seconds())
-}
-
-// finish gives every request whose prompt is done its token.
+// finish gives every request whose tokens are all computed its next ones.
 func (e *engine) finish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := time.Now()
 	for _, s := range e.running {
-		if s.left > 0 {
-			continue
+		s.computed += s.planned
+		if s.makes {
+			e.extend(s, now)
 		}
-		s.made++
-		e.totals.generated++
-		e.observe(s, now)
-		s.last = now
-		if s.made == 1 && !e.cfg.NoCache {
-			e.cache.insert(s.chain.blocks)
-		}
+		e.name(s)
 		if s.made >= s.target {
 			e.end(s)
 		}
-		s.signal()
+		if s.makes {
+			s.signal()
+		}
 	}
 	e.running = slices.DeleteFunc(e.running, func(s *sequence) bool { return s.ended })
 }
 
-func (e *engine) observe(s *sequence, now time.Time) {
-	if s.made == 1 {
+// extend adds the tokens of a step to s: one, and the drafts that were accepted.
+func (e *engine) extend(s *sequence, now time.Time) {
+	n := min(s.reply.burst(s.made, e.cfg), s.target-s.made)
+	if s.made > 0 && e.cfg.Drafts > 0 {
+		e.totals.drafts++
+		e.totals.drafted += uint64(e.cfg.Drafts)
+		e.totals.accepted += uint64(n - 1)
+	}
+	for i := range n {
+		s.chain.add(s.reply.token(s.made + i))
+	}
+	e.totals.generated += uint64(n)
+	e.observe(s, n, now)
+	s.made, s.last = s.made+n, now
+	s.computed = s.length() - 1 // the newest is computed by the step to come
+}
+
+func (e *engine) observe(s *sequence, n int, now time.Time) {
+	if s.made == 0 {
 		e.seen.ttft.Observe(now.Sub(s.arrived).Seconds())
 		return
 	}
-	e.seen.itl.Observe(now.Sub(s.last).Seconds())
+	for range n {
+		e.seen.itl.Observe(now.Sub(s.last).Seconds() / float64(n))
+	}
 }
 
-// end releases what s holds; its reply becomes known to the prefix cache.
+// name makes the blocks known that have filled.
+func (e *engine) name(s *sequence) {
+	if e.cfg.NoCache {
+		return
+	}
+	for full := s.computed / e.cfg.BlockTokens; s.named < full; s.named++ {
+		if b := e.kv.name(s.chain.blocks[s.named]); b != nil {
+			s.shared = append(s.shared, b)
+			s.own--
+		}
+	}
+}
+
+// end releases what s holds.
 func (e *engine) end(s *sequence) {
 	s.ended = true
-	e.kv -= s.input + s.target
-	for i := range s.made {
-		s.chain.add(s.reply.word(i))
-	}
-	if !e.cfg.NoCache && s.made > 0 {
-		e.cache.insert(s.chain.blocks)
-	}
+	e.release(s)
+}
+
+func (e *engine) release(s *sequence) {
+	e.kv.release(s.shared, s.own)
+	s.shared, s.own, s.named, s.computed = nil, 0, 0, 0
 }
 
 // abandon takes s out wherever it is; nothing happens when it has ended.
@@ -191,12 +199,9 @@ func (e *engine) abandon(s *sequence) {
 	if s.ended {
 		return
 	}
-	if i := slices.Index(e.waiting, s); i >= 0 {
-		e.waiting = slices.Delete(e.waiting, i, i+1)
-		s.ended = true
-		return
-	}
-	e.running = slices.DeleteFunc(e.running, func(o *sequence) bool { return o == s })
+	leaves := func(o *sequence) bool { return o == s }
+	e.waiting = slices.DeleteFunc(e.waiting, leaves)
+	e.running = slices.DeleteFunc(e.running, leaves)
 	e.end(s)
 }
 
@@ -208,10 +213,17 @@ func (e *engine) count(reason string, arrived time.Time) {
 	e.seen.e2e.Observe(time.Since(arrived).Seconds())
 }
 
-// progress tells how many tokens s has, whether it ended, and how many prompt tokens came from the cache.
-func (e *engine) progress(s *sequence) (made int, ended bool, cached int) {
+// forget empties the prefix cache, as a restart does.
+func (e *engine) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.kv.forget()
+}
+
+// progress tells how many tokens s has, whether it ended, and how many prompt tokens came from the cache.
+func (s *sequence) progress() (made int, ended bool, cached int) {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
 	return s.made, s.ended, s.cached
 }
 
@@ -220,11 +232,4 @@ func (s *sequence) signal() {
 	case s.wake <- struct{}{}:
 	default: // one signal is enough
 	}
-}
-
-// forget empties the prefix cache, as a restart does.
-func (e *engine) forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.cache = newPrefixCache(e.cache.limit)
 }

@@ -12,11 +12,11 @@ type observations struct {
 	ttft, itl, e2e, queue prometheus.Histogram
 }
 
-func newObservations(model string) *observations {
+func newObservations(labels prometheus.Labels) *observations {
 	long := []float64{0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "vllm:" + name, Help: help, Buckets: buckets, ConstLabels: engineLabels(model),
+			Name: "vllm:" + name, Help: help, Buckets: buckets, ConstLabels: labels,
 		})
 	}
 	return &observations{
@@ -29,8 +29,8 @@ func newObservations(model string) *observations {
 	}
 }
 
-func engineLabels(model string) prometheus.Labels {
-	return prometheus.Labels{"engine": "0", "model_name": model}
+func engineLabels(model string, rank int) prometheus.Labels {
+	return prometheus.Labels{"engine": strconv.Itoa(rank), "model_name": model}
 }
 
 // figure is a gauge or a counter as it stands at scrape time.
@@ -42,7 +42,10 @@ type figure struct {
 }
 
 // collector reads the engine when it is scraped.
-type collector struct{ engine *engine }
+type collector struct {
+	engine *engine
+	rank   int
+}
 
 // Describe sends nothing: the figures are made at each scrape (an unchecked collector).
 func (collector) Describe(chan<- *prometheus.Desc) {}
@@ -50,7 +53,7 @@ func (collector) Describe(chan<- *prometheus.Desc) {}
 // Collect sends the engine's counters and gauges.
 func (c collector) Collect(out chan<- prometheus.Metric) {
 	for _, f := range c.engine.figures() {
-		labels := engineLabels(c.engine.cfg.Model)
+		labels := engineLabels(c.engine.cfg.Model, c.rank)
 		maps.Copy(labels, f.labels)
 		desc := prometheus.NewDesc("vllm:"+f.name, f.help, nil, labels)
 		out <- prometheus.MustNewConstMetric(desc, f.kind, f.value)
@@ -65,16 +68,19 @@ func (e *engine) figures() []figure {
 	list := []figure{
 		{name: "num_requests_running", help: "Requests in the batch.", kind: gauge, value: float64(len(e.running))},
 		{name: "num_requests_waiting", help: "Requests that wait for the batch.", kind: gauge, value: float64(len(e.waiting))},
-		{name: "kv_cache_usage_perc", help: "KV cache in use; 1 is all of it.", kind: gauge, value: float64(e.kv) / float64(e.cfg.KVTokens)},
+		{name: "kv_cache_usage_perc", help: "KV cache in use; 1 is all of it.", kind: gauge, value: e.kv.used()},
 		{name: "prompt_tokens_total", help: "Prompt tokens, cached ones too.", kind: counter, value: float64(t.promptTokens)},
 		{name: "prompt_tokens_cached_total", help: "Prompt tokens from the prefix cache.", kind: counter, value: float64(t.cachedTokens)},
 		{name: "generation_tokens_total", help: "Tokens made.", kind: counter, value: float64(t.generated)},
 		{name: "prefix_cache_queries_total", help: "Tokens looked up in the prefix cache.", kind: counter, value: float64(t.queried)},
 		{name: "prefix_cache_hits_total", help: "Tokens found in the prefix cache.", kind: counter, value: float64(t.cachedTokens)},
-		{name: "num_preemptions_total", help: "Requests put back into the queue.", kind: counter},
+		{name: "num_preemptions_total", help: "Requests put back into the queue.", kind: counter, value: float64(t.preempted)},
+		{name: "spec_decode_num_drafts_total", help: "Steps of requests that had drafts.", kind: counter, value: float64(t.drafts)},
+		{name: "spec_decode_num_draft_tokens_total", help: "Drafted tokens.", kind: counter, value: float64(t.drafted)},
+		{name: "spec_decode_num_accepted_tokens_total", help: "Drafted tokens that were accepted.", kind: counter, value: float64(t.accepted)},
 		{name: "cache_config_info", help: "Shape of the KV cache.", kind: gauge, value: 1, labels: prometheus.Labels{
-			"block_size": strconv.Itoa(e.cfg.BlockTokens), "num_gpu_blocks": strconv.Itoa(e.cfg.KVTokens / e.cfg.BlockTokens),
-			"kv_cache_size_tokens":  strconv.Itoa(e.cfg.KVTokens),
+			"block_size": strconv.Itoa(e.cfg.BlockTokens), "num_gpu_blocks": strconv.Itoa(e.kv.total),
+			"kv_cache_size_tokens":  strconv.Itoa(e.kv.total * e.cfg.BlockTokens),
 			"enable_prefix_caching": strconv.FormatBool(!e.cfg.NoCache),
 		}},
 	}
@@ -91,8 +97,10 @@ func (e *engine) figures() []figure {
 }
 
 // registry holds what /metrics shows.
-func (e *engine) registry() *prometheus.Registry {
+func (s *Server) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collector{e}, e.seen.ttft, e.seen.itl, e.seen.e2e, e.seen.queue)
+	for rank, e := range s.engines {
+		r.MustRegister(collector{e, rank}, e.seen.ttft, e.seen.itl, e.seen.e2e, e.seen.queue)
+	}
 	return r
 }

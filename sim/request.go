@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -25,6 +24,7 @@ type body struct {
 	Seed                *int64          `json:"seed"`
 	N                   *int            `json:"n"`
 	ReturnTokenIDs      bool            `json:"return_token_ids"`
+	AddGenerationPrompt *bool           `json:"add_generation_prompt"` // of /tokenize
 }
 
 type streamOptions struct {
@@ -121,20 +121,16 @@ func (b body) limit() *int {
 }
 
 // sequence turns a checked body into work for the engine.
-func (b body) sequence(cfg Config, words []string, chat bool) (*sequence, *apiError) {
+func (b body) sequence(cfg Config, tokens tokenizer, chat bool) (*sequence, *apiError) {
 	c := newChain(cfg.BlockTokens)
-	fill := b.fillPrompt
-	if chat {
-		fill = b.fillChat
-	}
-	if err := fill(c); err != nil {
+	if err := b.fill(c, cfg, tokens, chat); err != nil {
 		return nil, err
 	}
 	if c.tokens >= cfg.ContextLen {
 		return nil, badRequest("input_tokens", "This model's maximum context length is %d tokens. However, your prompt contains %d input tokens. "+
 			"Please reduce the length of the input prompt.", cfg.ContextLen, c.tokens)
 	}
-	r := reply{seed: mix(cfg.Seed ^ c.hash), words: words}
+	r := reply{seed: mix(cfg.Seed ^ c.hash), words: tokens.words}
 	if b.Seed != nil {
 		r.seed = mix(r.seed ^ uint64(*b.Seed))
 	}
@@ -161,8 +157,17 @@ func (b body) finishReason(cfg Config, s *sequence) string {
 	return "stop"
 }
 
-// fillChat adds every message: its role as a mark, its words as tokens, and at the end the mark of the reply.
-func (b body) fillChat(c *chain) *apiError {
+// fill adds the prompt's tokens to c.
+func (b body) fill(c *chain, cfg Config, tokens tokenizer, chat bool) *apiError {
+	if chat {
+		return b.fillChat(c, cfg, tokens)
+	}
+	return b.fillPrompt(c, tokens)
+}
+
+// fillChat adds every message: its role as a mark and the tokens of the template, its text as tokens, and at the end the opening of
+// the reply.
+func (b body) fillChat(c *chain, cfg Config, tokens tokenizer) *apiError {
 	if len(b.Messages) == 0 {
 		return badRequest("messages", "messages must not be empty.")
 	}
@@ -174,12 +179,14 @@ func (b body) fillChat(c *chain) *apiError {
 		if !ok {
 			return badRequest("messages", "messages[%d]: content must be a string or a list of text parts.", i)
 		}
-		c.mark("<" + m.Role + ">")
+		c.open(m.Role, cfg.TemplateTokens)
 		for _, part := range []string{m.ReasoningContent, text, string(m.ToolCalls)} {
-			addWords(c, part)
+			tokens.add(c, part)
 		}
 	}
-	c.mark("<assistant>")
+	if b.AddGenerationPrompt == nil || *b.AddGenerationPrompt {
+		c.open("assistant", cfg.TemplateTokens)
+	}
 	if c.tokens == 0 {
 		return badRequest("messages", "the prompt is empty.")
 	}
@@ -210,19 +217,22 @@ func contentText(raw json.RawMessage) (string, bool) {
 }
 
 // fillPrompt adds a text or a list of token ids.
-func (b body) fillPrompt(c *chain) *apiError {
+func (b body) fillPrompt(c *chain, tokens tokenizer) *apiError {
 	var text string
 	var ids []int
 	var texts []string
 	switch {
 	case json.Unmarshal(b.Prompt, &text) == nil:
-		addWords(c, text)
+		tokens.add(c, text)
 	case json.Unmarshal(b.Prompt, &ids) == nil:
 		for _, id := range ids {
-			c.add(strconv.Itoa(id))
+			if id < 0 || id >= vocabularySize {
+				return badRequest("prompt", "token id %d is out of the vocabulary of %d.", id, vocabularySize)
+			}
+			c.add(id)
 		}
 	case json.Unmarshal(b.Prompt, &texts) == nil && len(texts) == 1:
-		addWords(c, texts[0])
+		tokens.add(c, texts[0])
 	case len(b.Prompt) > 0:
 		return badRequest("prompt", "prompt must be one string or one list of token ids.")
 	}
@@ -230,10 +240,4 @@ func (b body) fillPrompt(c *chain) *apiError {
 		return badRequest("prompt", "Either prompt or prompt_embeds must be provided and non-empty.")
 	}
 	return nil
-}
-
-func addWords(c *chain, text string) {
-	for w := range strings.FieldsSeq(text) {
-		c.add(w)
-	}
 }

@@ -61,7 +61,9 @@ func (s *Server) live(ctx context.Context, l net.Listener) (time.Duration, error
 func (s *Server) die(away time.Duration) {
 	select {
 	case s.deaths <- away:
-		s.engine.forget()
+		for _, e := range s.engines {
+			e.forget()
+		}
 	default: // it is dying
 	}
 }

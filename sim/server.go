@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +20,8 @@ const bodyLimit = 64 << 20
 // Server is the engine behind its HTTP face.
 type Server struct {
 	cfg      Config
-	words    []string
-	engine   *engine
+	tokens   tokenizer
+	engines  []*engine // one for each data-parallel rank
 	clock    clock
 	ledger   ledger
 	requests atomic.Int64
@@ -35,10 +34,14 @@ type Server struct {
 // New makes a server; zero limits of cfg take Default's. Call cfg.Validate before. It owns no goroutine while no request is being served.
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
-	return &Server{
-		cfg: cfg, words: strings.Fields(vocabulary), engine: newEngine(cfg), clock: clock{time.Now()}, ledger: ledger{limit: cfg.TruthRequests},
+	s := &Server{
+		cfg: cfg, tokens: newTokenizer(cfg.TokenBytes), clock: clock{time.Now()}, ledger: ledger{limit: cfg.TruthRequests},
 		deaths: make(chan time.Duration), named: map[string]int{},
 	}
+	for rank := range cfg.Ranks {
+		s.engines = append(s.engines, newEngine(cfg, rank))
+	}
+	return s
 }
 
 // Handler serves the OpenAI paths, /health, /version and /metrics.
@@ -47,11 +50,12 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/chat/completions", s.completions)
 	mux.HandleFunc("POST /v1/completions", s.completions)
 	mux.HandleFunc("GET /v1/models", s.models)
+	mux.HandleFunc("POST /tokenize", s.tokenize)
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"version": Version})
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.engine.registry(), promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry(), promhttp.HandlerOpts{}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &apiError{Message: "Not Found: " + r.Method + " " + r.URL.Path, Type: "NotFoundError", Code: http.StatusNotFound})
 	})
@@ -126,11 +130,11 @@ func (x *exchange) prepare(r *http.Request, number int) *apiError {
 	if refused = x.body.check(cfg); refused != nil {
 		return refused
 	}
-	if x.seq, refused = x.body.sequence(cfg, x.server.words, x.chat); refused != nil {
+	if x.seq, refused = x.body.sequence(cfg, x.server.tokens, x.chat); refused != nil {
 		return refused
 	}
 	x.truth.InputTokens = x.seq.input
-	if !x.server.engine.submit(x.seq) {
+	if !x.server.idlest().submit(x.seq) {
 		return &apiError{Message: "The engine is currently busy and cannot accept new requests.", Type: "Service Unavailable", Code: http.StatusServiceUnavailable}
 	}
 	return nil
@@ -152,10 +156,21 @@ func (s *Server) faultsIn(model *string) []Fault {
 	return faultsFor(list, number)
 }
 
+// idlest is the rank with the least to do.
+func (s *Server) idlest() *engine {
+	best, least := s.engines[0], s.engines[0].weight()
+	for _, e := range s.engines[1:] {
+		if w := e.weight(); w < least {
+			best, least = e, w
+		}
+	}
+	return best
+}
+
 // abandon takes the request out of the engine, if it is there.
 func (x *exchange) abandon() {
-	if x.seq != nil {
-		x.server.engine.abandon(x.seq)
+	if x.seq != nil && x.seq.engine != nil {
+		x.seq.engine.abandon(x.seq)
 	}
 }
 

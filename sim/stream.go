@@ -44,7 +44,7 @@ func (x *exchange) answer(ctx context.Context) {
 	default:
 		x.truth.End = x.whole(ctx)
 	}
-	x.server.engine.count(countedAs(x.truth.End), x.seq.arrived)
+	x.seq.engine.count(countedAs(x.truth.End), x.seq.arrived)
 }
 
 // countedAs gives the engine's counter for an end.
@@ -64,7 +64,7 @@ func (x *exchange) stream(ctx context.Context) string {
 		return gone
 	}
 	for {
-		made, ended, cached := x.server.engine.progress(x.seq)
+		made, ended, cached := x.seq.progress()
 		x.truth.CachedTokens = cached
 		for n := x.take(made, ended); n > 0; n = x.take(made, ended) {
 			if end := x.trip(ctx); end != "" {
@@ -121,13 +121,7 @@ func (x *exchange) take(made int, ended bool) int {
 	if f, ok := x.fault(Hidden); ok && x.truth.OutputTokens < min(f.Amount, made) {
 		x.truth.OutputTokens = min(f.Amount, made)
 	}
-	left, want := made-x.truth.OutputTokens, x.server.cfg.ChunkTokens
-	if len(x.truth.Events) == 0 {
-		want = 1 // the first token never waits
-		if f, ok := x.fault(Bundle); ok {
-			want = f.Amount
-		}
-	}
+	left, want := made-x.truth.OutputTokens, x.chunk()
 	for _, f := range x.pending {
 		if x.truth.OutputTokens < f.AtToken {
 			want = min(want, f.AtToken-x.truth.OutputTokens)
@@ -140,6 +134,19 @@ func (x *exchange) take(made int, ended bool) int {
 		return min(left, want)
 	}
 	return 0
+}
+
+// chunk is how many tokens the next event has by the rules of the engine: those of a step, and of further ones up to ChunkTokens.
+func (x *exchange) chunk() int {
+	if len(x.truth.Events) == 0 { // the first token never waits
+		f, _ := x.fault(Bundle)
+		return max(1, f.Amount)
+	}
+	n := 0
+	for n < x.server.cfg.ChunkTokens {
+		n += x.seq.reply.burst(x.truth.OutputTokens+n, x.server.cfg)
+	}
+	return n
 }
 
 // send writes an event of n tokens and notes when; false when the client is gone.

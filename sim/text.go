@@ -43,6 +43,20 @@ type reply struct {
 // token gives the id of the reply's nth token, from 0.
 func (r reply) token(n int) int { return int(mix(r.seed+uint64(n)) % uint64(len(r.words))) }
 
+// burst is how many tokens the step makes that finds the reply with so many: one, and the drafts before the first that is not accepted.
+func (r reply) burst(made int, cfg Config) int {
+	n := 1
+	if made == 0 { // the prompt's last step has no drafts
+		return n
+	}
+	for ; n <= cfg.Drafts; n++ {
+		if float64(mix(r.seed^mix(uint64(made+n)))>>11)/(1<<53) >= cfg.Acceptance {
+			break
+		}
+	}
+	return n
+}
+
 // word is its text.
 func (r reply) word(n int) string { return r.words[r.token(n)] }
 

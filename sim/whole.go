@@ -9,7 +9,7 @@ import (
 // whole waits for the reply and sends it in one piece. Faults of a stream do not apply.
 func (x *exchange) whole(ctx context.Context) string {
 	for {
-		made, ended, cached := x.server.engine.progress(x.seq)
+		made, ended, cached := x.seq.progress()
 		if ended {
 			x.truth.OutputTokens, x.truth.CachedTokens = made, cached
 			break
