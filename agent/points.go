@@ -228,7 +228,8 @@ func (x *execution) progress(point string) func(runner.Progress) {
 // judge tells of a point what its recording and its telemetry give.
 func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Reading, out *result.Point) {
 	told.Tell(&m.Client)
-	out.Metrics, out.MLPerf, out.Inside, out.Client, out.Notes = &told.Metrics, told.MLPerf, told.Inside, &m.Client, m.Notes
+	out.Metrics, out.MLPerf, out.Inside, out.Cell = &told.Metrics, told.MLPerf, told.Inside, told.Cell
+	out.Client, out.Notes = &m.Client, m.Notes
 	epoch := told.Header.EpochUS
 	out.Window = &result.Window{StartedUS: epoch + m.Window.StartUS, EndedUS: epoch + m.Window.EndUS,
 		DurationS: float64(m.Window.EndUS-m.Window.StartUS) / 1e6}

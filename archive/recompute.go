@@ -89,7 +89,7 @@ func (n *run) recompute(p *point, told result.Point, in io.Reader) {
 	var planned bool
 	p.planned, planned = n.planned(told.ID)
 	pass := runner.PassOf(n.plan, p.planned, window(told.Recording.WindowUS), window(told.Recording.IssueUS))
-	pass.MLPerf, pass.Inside = told.MLPerf != nil, told.Inside != nil
+	pass.MLPerf, pass.Inside, pass.Cell = told.MLPerf != nil, told.Inside != nil, told.Cell != nil
 	made, err := pass.Read(in)
 	switch {
 	case err != nil:
@@ -236,15 +236,16 @@ func (p *point) line(told result.Point, lost string) Line {
 	numbers, differ := compare("", withoutShare(told.Metrics, lost), &p.made.Metrics)
 	drained, drainedDiffer := compare("mlperf.", told.MLPerf, p.made.MLPerf)
 	inside, insideDiffer := compare("inside.", told.Inside, p.made.Inside)
+	cell, cellDiffer := compare("cell.", told.Cell, p.made.Cell)
 	counted, countsDiffer := compareCounts(*p.made, told)
-	differ = slices.Concat(differ, drainedDiffer, insideDiffer, countsDiffer)
+	differ = slices.Concat(differ, drainedDiffer, insideDiffer, cellDiffer, countsDiffer)
 	if bad := p.overstated(told); bad != "" {
 		differ = append(differ, bad)
 	}
 	if len(differ) > 0 {
 		return Line{what, Fail, strings.Join(first(differ), "; ")}
 	}
-	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+drained+inside+counted, told.Recording.Path)
+	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+drained+inside+cell+counted, told.Recording.Path)
 	if lost != "" {
 		text += "; utilization not recomputed: point " + lost + " is unreadable"
 	}

@@ -145,6 +145,7 @@ type Point struct {
 	Metrics     *metrics.Summary     `json:"metrics,omitempty"`
 	MLPerf      *metrics.Summary     `json:"mlperf,omitempty"` // over the whole issue-to-drain time
 	Inside      *metrics.Summary     `json:"inside,omitempty"` // serve: of the requests sent and finished inside the window alone
+	Cell        *metrics.Summary     `json:"cell,omitempty"`   // decode: of every request under way inside the window, also those cut off at its end
 	Client      *metrics.Client      `json:"client,omitempty"`
 	Engine      *EngineCount         `json:"engine,omitempty"` // nil when the engine shows no counters
 	Telemetry   map[string]Telemetry `json:"telemetry,omitempty"`

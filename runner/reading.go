@@ -17,11 +17,13 @@ type Pass struct {
 	Shape  metrics.Shape
 	MLPerf bool // also over issue to drain
 	Inside bool // also of the requests sent and finished inside the window
+	Cell   bool // also of every request under way inside the window, as a decode cell has them
 }
 
-// PassOf is the pass that a point of a plan gets: a sweep is told over issue to drain too, an open loop of the requests inside too.
+// PassOf is the pass that a point of a plan gets: a sweep is told over issue to drain too, an open loop of the requests
+// inside, a decode cell of all its streams.
 func PassOf(p plan.Plan, at plan.Point, window, issue metrics.Window) Pass {
-	return Pass{Window: window, Issue: issue, Shape: ShapeOf(p, at), MLPerf: at.Phase == plan.PhaseSweep, Inside: at.Phase == plan.PhaseServe}
+	return Pass{Window: window, Issue: issue, Shape: ShapeOf(p, at), MLPerf: at.Phase == plan.PhaseSweep, Inside: at.Phase == plan.PhaseServe, Cell: at.Phase == plan.PhaseDecode}
 }
 
 // Reading is all that a result tells of a point's recording, made in one pass in bounded memory.
@@ -30,6 +32,7 @@ type Reading struct {
 	Metrics      metrics.Summary
 	MLPerf       *metrics.Summary // nil when not asked for
 	Inside       *metrics.Summary // nil when not asked for
+	Cell         *metrics.Summary // nil when not asked for
 	Counts       record.Counts
 	Refills      *metrics.Refills
 	Issued       int    // measured requests, whenever sent
@@ -60,6 +63,7 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	window := metrics.OverWindow(p.Window, p.Shape)
 	issue := metrics.OverIssue(p.Issue, p.Shape)
 	inside := metrics.OverInside(p.Window, p.Shape)
+	cell := metrics.OverCell(p.Window, p.Shape)
 	var err error
 	out.Whole, err = record.Scan(in, func(r *record.Request) error {
 		window.Add(r)
@@ -68,6 +72,9 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 		}
 		if p.Inside {
 			inside.Add(r)
+		}
+		if p.Cell {
+			cell.Add(r)
 		}
 		out.Counts.Add(r, p.Window.StartUS, p.Window.EndUS)
 		out.Refills.Add(r)
@@ -80,6 +87,7 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	out.Metrics = window.Summary()
 	out.MLPerf = asked(p.MLPerf, issue)
 	out.Inside = asked(p.Inside, inside)
+	out.Cell = asked(p.Cell, cell)
 	return out, nil
 }
 

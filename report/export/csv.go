@@ -62,6 +62,7 @@ func csvColumns(r result.Result) []column {
 	columns = append(columns, summaryColumns("", point.InWindow, r.Points)...)
 	columns = append(columns, summaryColumns("mlperf.", point.IssueToDrain, r.Points)...)
 	columns = append(columns, summaryColumns("inside.", point.WhollyInside, r.Points)...)
+	columns = append(columns, summaryColumns("cell.", point.InCell, r.Points)...)
 	columns = append(columns, clientColumns()...)
 	return append(columns,
 		column{"tokens_per_joule [tok/J]", func(p result.Point) string { return optional(point.TokensPerJoule(p)) }},

@@ -41,6 +41,18 @@ func IssueToDrain(p result.Point) *metrics.Summary { return p.MLPerf }
 // WhollyInside is the requests sent and finished inside the window, and nothing else.
 func WhollyInside(p result.Point) *metrics.Summary { return p.Inside }
 
+// InCell is every request under way inside the window of a decode cell.
+func InCell(p result.Point) *metrics.Summary { return p.Cell }
+
+// Streams is the population whose latencies tell of a point: of a decode cell, whose requests are cut off at its end, all that were under
+// way; of any other point its window.
+func Streams(p result.Point) *metrics.Summary {
+	if p.Cell != nil {
+		return p.Cell
+	}
+	return p.Metrics
+}
+
 // SystemTPS is the output throughput; false for a prefill point and one that was not measured.
 func SystemTPS(p result.Point) (float64, bool) {
 	if p.Phase == "prefill" || p.Metrics == nil || p.Metrics.SystemTPS == nil {

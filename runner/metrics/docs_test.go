@@ -55,6 +55,10 @@ window, and of nothing else: tokens, gaps and time in flight of other requests h
 whole requests print this population. It is a biased sample: when a request takes long against the window, only those sent early in it
 can be inside, and slow ones are left out more often than fast ones. The figures of the whole window above have no such bias.
 
+The ` + "`cell`" + ` object beside the metrics of a decode cell holds the same figures of every request that was under way inside the window: those sent
+before it, and those that the cell's end cut off. A cell of 30 s with long replies has no others, and above nothing but throughput. Here
+latencies of requests that were cut off count too, and ` + "`tpot_ms`" + ` and ` + "`tps_per_request`" + ` take every stream up to its last token event.
+
 ## Outcomes
 
 | outcome | a request ends so when |

@@ -5,31 +5,36 @@ import "assay/runner/record"
 // finishedFigures are the figures of the ok requests that finish in the window.
 type finishedFigures struct {
 	e2e                   tally
-	tpotMS                []float64
-	rateSum               float64 // of the single rates, tokens/s
-	rates                 int64
 	input, output, cached total
 }
 
 func (f *finishedFigures) add(r *record.Request, s *Summary) {
 	s.RequestsCompleted++
-	out := outputTokens(r)
 	f.input.add(r.InputTokens)
-	f.output.add(out)
+	f.output.add(outputTokens(r))
 	f.cached.add(r.CachedTokens)
-	n := len(r.Events)
-	if n == 0 || r.SentUS == record.Never {
-		return
-	}
-	first, last := r.Events[0], r.Events[n-1]
-	f.e2e.addOne(last.AtUS - r.SentUS)
-	if after := out - first.Tokens; n > 1 && after > 0 {
-		f.speed(last.AtUS-first.AtUS, after)
+	if n := len(r.Events); n > 0 && r.SentUS != record.Never {
+		f.e2e.addOne(r.Events[n-1].AtUS - r.SentUS)
 	}
 }
 
-// speed takes a request whose tokens after the first event came within us.
-func (f *finishedFigures) speed(us, tokens int64) {
+// speedFigures are how fast tokens came to the requests that finish in the window; to every stream of a decode cell.
+type speedFigures struct {
+	tpotMS  []float64
+	rateSum float64 // of the single rates, tokens/s
+	rates   int64
+}
+
+// add takes a request by its tokens after the first event and the time in which they came.
+func (f *speedFigures) add(r *record.Request) {
+	n := len(r.Events)
+	if n < 2 || r.SentUS == record.Never {
+		return
+	}
+	us, tokens := r.Events[n-1].AtUS-r.Events[0].AtUS, outputTokens(r)-r.Events[0].Tokens
+	if tokens <= 0 {
+		return
+	}
 	f.tpotMS = append(f.tpotMS, millis(us, tokens))
 	if us > 0 {
 		f.rateSum += float64(tokens) / (float64(us) / 1e6)
@@ -37,14 +42,17 @@ func (f *finishedFigures) speed(us, tokens int64) {
 	}
 }
 
-func (f *finishedFigures) write(s *Summary) {
-	s.E2EMS = f.e2e.distribution()
+func (f *speedFigures) write(s *Summary) {
 	s.TPOTMS = distributionOf(f.tpotMS)
 	if s.TPOTMS != nil {
 		thousand := 1000.0
 		s.TPSPerUserTPOT = ratio(&thousand, s.TPOTMS.Mean)
 	}
 	s.TPSPerRequest = ratio(&f.rateSum, float64(f.rates))
+}
+
+func (f *finishedFigures) write(s *Summary) {
+	s.E2EMS = f.e2e.distribution()
 	s.InputTokens, s.OutputTokens = f.input.value(), f.output.value()
 	s.AvgOutputTokens = ratio(float(s.OutputTokens), float64(s.RequestsCompleted))
 	completed := float64(s.RequestsCompleted)

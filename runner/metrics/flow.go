@@ -9,14 +9,14 @@ type flowFigures struct {
 	activeUS int64 // request-microseconds in flight
 }
 
-// add takes the tokens of the events inside, and of an ok request the gaps that end inside: a gap is the span between events that brought
+// add takes the tokens of the events inside, and of a good request the gaps that end inside: a gap is the span between events that brought
 // tokens, so that an event without any lengthens the span to the next.
 func (f *flowFigures) add(r *record.Request, p population) {
 	f.activeUS += inFlight(r, p.window)
 	if len(r.Events) == 0 {
 		return
 	}
-	ok, before := r.Outcome == record.OK, r.Events[0].AtUS
+	good, before := p.good(r), r.Events[0].AtUS
 	for i, e := range r.Events {
 		in := p.holds(e.AtUS)
 		if in {
@@ -25,7 +25,7 @@ func (f *flowFigures) add(r *record.Request, p population) {
 		if i == 0 || e.Tokens <= 0 {
 			continue
 		}
-		if in && ok {
+		if in && good {
 			f.itl.add(e.AtUS-before, e.Tokens)
 		}
 		before = e.AtUS

@@ -9,6 +9,7 @@ const (
 	touching reach = iota // each figure takes what happens inside the window, of requests that may begin before it or end after it
 	inside                // only requests that are sent and finished inside
 	whole                 // every measured request, whatever its instants (issue to drain)
+	streams               // every request under way inside, also those sent before and those cut off at the end (a decode cell)
 )
 
 // population says which requests and events of a recording a figure takes. Requests of the warm-up are in none.
@@ -19,10 +20,20 @@ type population struct {
 
 // takes tells whether r has a part in any figure.
 func (p population) takes(r *record.Request) bool {
-	if r.Warmup {
+	switch {
+	case r.Warmup:
 		return false
+	case p.reach == inside:
+		return r.SentUS != record.Never && p.holds(r.SentUS) && p.holds(ended(r))
+	case p.reach == streams:
+		return r.SentUS != record.Never && r.SentUS < p.window.EndUS && (r.DoneUS == record.Never || r.DoneUS >= p.window.StartUS)
 	}
-	return p.reach != inside || r.SentUS != record.Never && p.holds(r.SentUS) && p.holds(ended(r))
+	return true
+}
+
+// good tells whether the instants of r may enter a distribution: it is ok, or was cut off where that is how requests end.
+func (p population) good(r *record.Request) bool {
+	return r.Outcome == record.OK || p.reach == streams && r.Outcome == record.Censored
 }
 
 func (p population) holds(us int64) bool {
@@ -35,6 +46,9 @@ func (p population) seconds() float64 {
 
 // sent holds the requests sent in the window; one that never was, by its intended instant.
 func (p population) sent(r *record.Request) bool {
+	if p.reach == streams {
+		return true
+	}
 	if r.SentUS == record.Never {
 		return p.holds(r.IntendedUS)
 	}

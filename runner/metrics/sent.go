@@ -8,13 +8,15 @@ type sentFigures struct {
 	prompt                      total // input tokens of the requests in ttft
 }
 
-// add counts how r ended, and takes its latencies when it is ok.
-func (f *sentFigures) add(r *record.Request, s *Summary) {
+// add counts how r ended, and takes its latencies when they are good.
+func (f *sentFigures) add(r *record.Request, p population, s *Summary) {
 	s.RequestsIssued++
 	s.Outcomes[string(r.Outcome)]++
+	if p.good(r) {
+		f.latencies(r)
+	}
 	switch r.Outcome {
 	case record.OK:
-		f.latencies(r)
 	case record.Censored:
 		s.Censored++
 	default:

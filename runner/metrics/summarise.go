@@ -10,6 +10,7 @@ type Collector struct {
 	sum        Summary
 	sent       sentFigures
 	finished   finishedFigures
+	speed      speedFigures
 	flow       flowFigures
 }
 
@@ -29,6 +30,12 @@ func OverIssue(issue Window, s Shape) *Collector {
 	return newCollector(population{window: issue, reach: whole}, s)
 }
 
+// OverCell collects the figures of every request that was under way inside the window of a decode cell: those sent before it, of which a
+// cell has nearly no others, and those that its end cuts off, which is how they all end there. Their latencies count as those of ok ones.
+func OverCell(w Window, s Shape) *Collector {
+	return newCollector(population{window: w, reach: streams}, s)
+}
+
 func newCollector(p population, s Shape) *Collector {
 	return &Collector{population: p, shape: s, sum: Summary{Outcomes: map[string]int{}, DurationS: max(0, p.seconds())}}
 }
@@ -40,10 +47,13 @@ func (c *Collector) Add(r *record.Request) {
 	}
 	c.flow.add(r, c.population)
 	if c.population.sent(r) {
-		c.sent.add(r, &c.sum)
+		c.sent.add(r, c.population, &c.sum)
 	}
 	if c.population.finished(r) {
 		c.finished.add(r, &c.sum)
+	}
+	if c.population.finished(r) || c.population.reach == streams && c.population.good(r) {
+		c.speed.add(r)
 	}
 }
 
@@ -51,6 +61,7 @@ func (c *Collector) Add(r *record.Request) {
 func (c *Collector) Summary() Summary {
 	c.sent.write(&c.sum, c.shape)
 	c.finished.write(&c.sum)
+	c.speed.write(&c.sum)
 	c.flow.write(&c.sum)
 	if c.population.reach == whole {
 		c.sum.SystemTPS = c.sum.SystemTPSCompleted
@@ -66,6 +77,9 @@ func Summarise(rec record.Recording, w Window, s Shape) Summary {
 
 // Inside is OverInside of a recording in memory.
 func Inside(rec record.Recording, w Window, s Shape) Summary { return collect(rec, OverInside(w, s)) }
+
+// Cell is OverCell of a recording in memory.
+func Cell(rec record.Recording, w Window, s Shape) Summary { return collect(rec, OverCell(w, s)) }
 
 // MLPerf is OverIssue of a recording in memory.
 func MLPerf(rec record.Recording, issue Window, s Shape) Summary {
