@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"assay/cmd/assay/ceiling"
 	"assay/fault"
@@ -31,31 +32,63 @@ func (a *app) simCommand() *cobra.Command {
 	o := simOptions{Config: sim.Default()}
 	c := &cobra.Command{
 		Use: "sim", Short: "the simulated inference engine alone, for trying things out", Args: cobra.NoArgs,
-		Long:    "An OpenAI-compatible server whose latency follows a model and which knows what it sent and when.",
-		Example: "  assay sim --port 8000\n  assay sim --step-base 20ms --max-running 8 --truth truth.jsonl",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), o) },
+		Long: "An OpenAI-compatible server whose latency follows a model and which knows what it sent and when (docs/sim.md).\n\n" +
+			"A request for the model NAME+FAULT+FAULT… meets those faults, whatever --fault says; NAME is that of --model.\n\n" +
+			"Faults, as kind[@token][=amount][:delay][/every][#first]:\n" + faultList(),
+		Example: "  assay sim --port 8000\n" +
+			"  assay sim --step-base 20ms --max-running 8 --truth truth.jsonl\n" +
+			"  assay sim --drafts 4 --acceptance 0.7 --ranks 2\n" +
+			"  assay sim --fault stall@3:2s/10 --fault die:5s/100#100",
+		RunE: func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
 	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 picks one")
+	f.StringVar(&o.truth, "truth", "", "write what was sent and when to `FILE`, a JSON line per request")
+	f.StringArrayVar(&o.faults, "fault", nil, "go wrong on purpose: `kind[@token][=amount][:delay][/every][#first]`, such as stall@3:2s/10 (repeatable); the kinds are listed above")
+	f.DurationVar(&o.ReadyAfter, "ready-after", 0, "answer 503 until then")
+	f.DurationVar(&o.exitAt, "exit-after", 0, "exit by itself after this time, to try failures")
+	f.IntVar(&o.exitCode, "exit-code", 1, "exit code of --exit-after")
+	o.modelFlags(f)
+	return c
+}
+
+// modelFlags are those of the engine's shape and of its latency.
+func (o *simOptions) modelFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Model, "model", o.Model, "served model name")
-	f.Uint64Var(&o.Seed, "seed", o.Seed, "seed of texts and natural reply lengths")
+	f.Uint64Var(&o.Seed, "seed", o.Seed, "seed of texts, natural reply lengths and accepted drafts")
 	f.IntVar(&o.ContextLen, "max-model-len", o.ContextLen, "tokens of prompt and reply together")
 	f.IntVar(&o.OutputMean, "output-mean", o.OutputMean, "mean natural length of a reply in tokens")
+	f.IntVar(&o.TokenBytes, "token-bytes", 0, "a word is a token for so many of its bytes; 0: one token")
+	f.IntVar(&o.TemplateTokens, "template-tokens", 0, "prompt tokens that the chat template adds for each message and for the reply's opening")
+
+	f.IntVar(&o.Ranks, "ranks", o.Ranks, "data-parallel engines, each with batch, queue and KV cache of its own")
 	f.IntVar(&o.MaxRunning, "max-running", o.MaxRunning, "requests decoded together; the others wait")
 	f.IntVar(&o.MaxQueued, "max-queued", o.MaxQueued, "waiting requests beyond which 503 is answered; 0 has no limit")
 	f.IntVar(&o.KVTokens, "kv-tokens", o.KVTokens, "size of the KV cache in tokens")
+	f.IntVar(&o.BlockTokens, "block-tokens", o.BlockTokens, "tokens of a block of the KV cache")
+	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "tokens computed in one step at most")
+	f.BoolVar(&o.NoCache, "no-prefix-cache", false, "compute every prompt anew")
+
 	f.DurationVar(&o.StepBase, "step-base", o.StepBase, "time of a decode step")
 	f.DurationVar(&o.StepPerSeq, "step-per-seq", o.StepPerSeq, "added to a step by each running request")
 	f.DurationVar(&o.Prefill, "prefill", o.Prefill, "added by each uncached prompt token")
-	f.DurationVar(&o.ReadyAfter, "ready-after", 0, "answer 503 until then")
+	f.IntVar(&o.Drafts, "drafts", 0, "tokens that speculative decoding drafts in a step; 0: none")
+	f.Float64Var(&o.Acceptance, "acceptance", 0.7, "how likely a draft is accepted when those before it were")
+
 	f.IntVar(&o.ChunkTokens, "chunk-tokens", o.ChunkTokens, "tokens of an event after the first")
-	f.StringVar(&o.truth, "truth", "", "write what was sent and when to `FILE`, a JSON line per request")
-	f.StringArrayVar(&o.faults, "fault", nil, fmt.Sprintf("go wrong on purpose: `kind[@token][:delay][/every][#first]`, such as stall@3:2s/10 (repeatable); kinds: %v", sim.FaultKinds()))
-	f.DurationVar(&o.exitAt, "exit-after", 0, "exit by itself after this time, to try failures")
-	f.IntVar(&o.exitCode, "exit-code", 1, "exit code of --exit-after")
-	c.AddCommand(ceiling.ServerCommand(a.ceilingOutside()))
-	return c
+	f.IntVar(&o.Reasoning, "reasoning", 0, "leading tokens of a chat reply that are reasoning")
+	f.StringVar(&o.ReasoningField, "reasoning-field", o.ReasoningField, "field of a chunk that holds them")
+	f.StringSliceVar(&o.Refuse, "refuse", nil, "body `fields` answered with 400, as strict servers do")
+}
+
+// faultList is the help's list of what can go wrong.
+func faultList() string {
+	var b strings.Builder
+	for _, f := range sim.Faults() {
+		fmt.Fprintf(&b, "  %-14s %s\n", f.Kind, f.Text)
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 func (a *app) simulate(ctx context.Context, o simOptions) (err error) {
@@ -82,19 +115,16 @@ func (a *app) simulate(ctx context.Context, o simOptions) (err error) {
 	if err != nil {
 		return fault.New(fault.Server, "port_in_use", "choose another --port", "cannot listen: %w", err)
 	}
-	var early <-chan time.Time
 	if o.exitAt > 0 {
-		early = time.After(o.exitAt)
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, o.exitAt, errExit{o.exitCode})
+		defer stop()
 	}
-	srv := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	broken := make(chan error, 1)
-	go func() { broken <- srv.Serve(l) }()
 	fmt.Fprintf(a.stderr, "simulated engine listening on http://%s\n", l.Addr())
-	select {
-	case <-ctx.Done():
-	case err = <-broken:
-	case <-early:
-		err = errExit{o.exitCode}
+	err = s.Serve(ctx, l)
+	var early errExit
+	if errors.As(context.Cause(ctx), &early) {
+		err = errors.Join(err, early)
 	}
-	return errors.Join(err, srv.Close(), s.TruthError())
+	return errors.Join(err, s.TruthError())
 }
