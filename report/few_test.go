@@ -55,13 +55,18 @@ func TestTitleOfAnyModel(t *testing.T) {
 // What the client does not know of itself stands as unknown, never as 0.
 func TestClientsUnknownFigures(t *testing.T) {
 	in := tinyInput()
-	in.Result.Points[0].Client.LagUS, in.Result.Points[0].Client.CPUS = metrics.Lag{}, 0
-	v := newView(in.Result)
-	for _, r := range v.clientRows() {
-		unknown := strings.HasPrefix(r.Label, "Lag") || strings.HasPrefix(r.Label, "CPU")
-		if got := r.Cell(in.Result.Points[0]).Text; unknown != (got == figure.None) && r.Label != "Noticed" {
+	in.Result.Points[0].Client = &metrics.Client{StampSource: "user", TokenSource: "events", RSSBytes: 1 << 20}
+	told := map[string]bool{"Receive stamps from": true, "Token counts from": true, "Token events": true, "Events in a shared read": true,
+		"Memory (RSS)": true, "Retries": true, "Clock steps": true}
+	shown := 0
+	for _, r := range newView(in.Result).clientRows() {
+		if got := r.Cell(in.Result.Points[0]).Text; told[r.Label] == (got == figure.None) && r.Label != "Noticed" {
 			t.Errorf("%s is %q", r.Label, got)
 		}
+		shown++
+	}
+	if shown < len(told) {
+		t.Errorf("%d rows of the client, at least %d were told", shown, len(told))
 	}
 	format, err := FormatNamed("csv")
 	if err != nil {
@@ -73,7 +78,7 @@ func TestClientsUnknownFigures(t *testing.T) {
 	}
 	head, row, looked := lines[0], lines[1], 0
 	for i, h := range head {
-		if (strings.HasPrefix(h, "client.lag") || strings.HasPrefix(h, "client.cpu")) && row[i] != "" {
+		if (strings.HasPrefix(h, "client.lag") || strings.HasPrefix(h, "client.cpu") || strings.HasPrefix(h, "client.idle")) && row[i] != "" {
 			t.Errorf("csv column %s is %q", h, row[i])
 		}
 		if strings.HasPrefix(h, "client.") {

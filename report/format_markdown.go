@@ -36,8 +36,19 @@ func markdownPoints(w io.Writer, v view) {
 	if len(v.res.Points) == 0 {
 		return
 	}
-	lines := v.tableLines()
-	fmt.Fprintf(w, "\n## Points\n\n")
+	fmt.Fprint(w, "\n## Points\n\n")
+	markdownTable(w, v.tableLines())
+	if len(v.res.Points) > 1 && v.best >= 0 {
+		fmt.Fprint(w, "\n\\* highest system throughput\n")
+	}
+	if lines := v.clientLines(); lines != nil {
+		fmt.Fprint(w, "\n## Client\n\n")
+		markdownTable(w, lines)
+	}
+}
+
+// markdownTable writes lines under a heading; the first and the last column stand left, the rest right.
+func markdownTable(w io.Writer, lines [][]string) {
 	for i, line := range lines {
 		for j := range line {
 			line[j] = quoted(line[j])
@@ -46,9 +57,6 @@ func markdownPoints(w io.Writer, v view) {
 		if i == 0 {
 			fmt.Fprintf(w, "|---%s---|\n", strings.Repeat("|--:", len(line)-2)+"|")
 		}
-	}
-	if len(v.res.Points) > 1 && v.best >= 0 {
-		fmt.Fprint(w, "\n\\* highest system throughput\n")
 	}
 }
 

@@ -72,6 +72,10 @@ func writeChapters(w io.Writer, in Input, v view) {
 		fmt.Fprintln(w, "\nCHECKS")
 		machine.WriteChecks(w, in.Result.Checks)
 	}
+	if lines := v.clientLines(); lines != nil {
+		fmt.Fprintln(w, "\nCLIENT")
+		writeAligned(w, lines)
+	}
 	fmt.Fprintln(w, "\nIDENTITY")
 	for _, p := range v.identity() {
 		machine.WriteField(w, p.Name, strings.TrimSpace(p.Value+" "+parenthesised(p.Note)))

@@ -134,6 +134,17 @@ func sweepInput() Input {
 	return Input{Result: r, Telemetry: gpuTelemetry(points), Recording: fixedRecording}
 }
 
+func (x published) client() *metrics.Client {
+	lag := metrics.Lag{P50: x.lag / 3, P99: x.lag, Max: x.lag * 40}
+	return &metrics.Client{
+		StampSource: "kernel", TokenSource: "usage", LagUS: lag, RefillUS: lag, IdleShare: ptr(x.lag / 1e5),
+		StampDelayUS: metrics.Lag{P50: 31, P99: 287, Max: 4095}, SchedLatencyUS: metrics.Lag{P50: 2.048, P99: 57.344, Max: 3276.8},
+		CPUS: x.cpu, CPUShare: x.cpu / x.dur / 16, CPUWaitS: x.cpu / 50, GOMAXPROCS: 16, RSSBytes: 96 << 20,
+		Events: x.out - 1000, SharedReads: x.out / 400, Reads: x.out - 900, BytesIn: 270 * x.out,
+		GCPauseUS: 310, GCPauseMaxUS: 98.304, Sockets: metrics.Sockets{Opened: int64(x.c) + 1, Reused: int64(x.n), AtOnce: int64(x.c), Files: x.c + 30},
+	}
+}
+
 func (x published) point(at int64) result.Point {
 	id := fmt.Sprintf("c%d", x.c)
 	s, drained := x.summary(), x.summary()
@@ -144,7 +155,7 @@ func (x published) point(at int64) result.Point {
 	p := result.Point{
 		ID: id, Phase: "sweep", Concurrency: ptr(x.c), Router: x.router, State: result.PointValid, Reasons: []result.Reason{},
 		Window: &result.Window{StartedUS: at, EndedUS: end, DurationS: x.dur}, Metrics: s, MLPerf: drained,
-		Client:    &metrics.Client{StampSource: "kernel", TokenSource: "usage", LagUS: metrics.Lag{P50: x.lag / 3, P99: x.lag, Max: x.lag * 40}, CPUS: x.cpu, RSSBytes: 96 << 20, Events: x.out - 1000, SharedReads: x.out / 400, GCPauseUS: 310},
+		Client:    x.client(),
 		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage": {Min: .01, Mean: x.util * .006, Max: x.util * .0073, N: int(x.dur)}, "engine.generation_tokens": {Min: 1e6, Mean: 2e6, Max: 1e6 + float64(x.out), N: int(x.dur)}},
 		Recording: &result.Recording{Path: "recordings/" + id + ".rec", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(id))), Requests: x.n, Events: x.out - 1000, EpochUS: at},
 	}

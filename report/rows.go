@@ -331,34 +331,38 @@ func outcomeCell(p result.Point, name string) cell {
 
 // clientRows are the client's own health: the proof that it was not the bottleneck.
 func (v view) clientRows() []row {
-	m := func(label string, get func(c metrics.Client) string) row {
-		return row{Label: label, Cell: func(p result.Point) cell {
+	var rows []row
+	for _, f := range point.ClientFigures() {
+		rows = append(rows, row{Label: f.Label, Class: "optional", Cell: func(p result.Point) cell {
 			if p.Client == nil {
 				return cell{Text: figure.None}
 			}
-			return text(get(*p.Client))
-		}}
+			return text(f.ForPeople(*p.Client))
+		}})
 	}
-	return []row{
-		m("Lag P50, µs", func(c metrics.Client) string { return point.LagText(c, c.LagUS.P50, figure.Measure) }),
-		m("Lag P99, µs", func(c metrics.Client) string { return point.LagText(c, c.LagUS.P99, figure.Measure) }),
-		m("Lag maximum, µs", func(c metrics.Client) string { return point.LagText(c, c.LagUS.Max, figure.Measure) }),
-		m("Receive stamps from", func(c metrics.Client) string { return c.StampSource }),
-		m("Token counts from", func(c metrics.Client) string { return c.TokenSource }),
-		m("Token events", func(c metrics.Client) string { return figure.Whole(float64(c.Events)) }),
-		m("Events in a shared read, %", sharedReads),
-		m("CPU time, s", func(c metrics.Client) string { return point.CPUText(c, figure.Measure) }),
-		m("Memory (RSS)", func(c metrics.Client) string { return figure.Size(c.RSSBytes) }),
-		m("Retries", func(c metrics.Client) string { return figure.Whole(float64(c.Retries)) }),
-		m("Clock steps", func(c metrics.Client) string { return figure.Whole(float64(c.ClockSteps)) }),
-		m("Garbage collector pauses, µs", func(c metrics.Client) string { return figure.Measure(c.GCPauseUS) }),
-		{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }},
-	}
+	return v.shown(append(rows, row{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }}))
 }
 
-func sharedReads(c metrics.Client) string {
-	if c.Events == 0 {
-		return figure.None
+// clientLines are the figures by which the client is judged, a line per measured point under a heading, for text formats; nil without one.
+func (v view) clientLines() [][]string {
+	judged := slices.DeleteFunc(point.ClientFigures(), func(f point.ClientFigure) bool { return f.Brief == "" })
+	var lines [][]string
+	for _, p := range v.res.Points {
+		if p.Client == nil {
+			continue
+		}
+		line := []string{point.Label(p)}
+		for _, f := range judged {
+			line = append(line, f.ForPeople(*p.Client))
+		}
+		lines = append(lines, line)
 	}
-	return figure.Hundred(100 * float64(c.SharedReads) / float64(c.Events))
+	if lines == nil {
+		return nil
+	}
+	head := []string{"point"}
+	for _, f := range judged {
+		head = append(head, f.Brief)
+	}
+	return append([][]string{head}, lines...)
 }

@@ -204,24 +204,14 @@ func outcomeColumns(prefix string, pop point.Population, points []result.Point) 
 }
 
 func clientColumns() []column {
-	c := func(head string, of func(metrics.Client) string) column {
-		return column{"client." + head, func(p result.Point) string {
+	var columns []column
+	for _, f := range point.ClientFigures() {
+		columns = append(columns, column{"client." + f.ID, func(p result.Point) string {
 			if p.Client == nil {
 				return ""
 			}
-			return of(*p.Client)
-		}}
+			return f.ForPrograms(*p.Client)
+		}})
 	}
-	return []column{
-		c("stamp_source", func(x metrics.Client) string { return x.StampSource }),
-		c("token_source", func(x metrics.Client) string { return x.TokenSource }),
-		c("lag.p50 [us]", func(x metrics.Client) string { return point.LagText(x, x.LagUS.P50, figure.Plain) }),
-		c("lag.p99 [us]", func(x metrics.Client) string { return point.LagText(x, x.LagUS.P99, figure.Plain) }),
-		c("lag.max [us]", func(x metrics.Client) string { return point.LagText(x, x.LagUS.Max, figure.Plain) }),
-		c("cpu [s]", func(x metrics.Client) string { return point.CPUText(x, figure.Plain) }),
-		c("rss [B]", func(x metrics.Client) string { return strconv.FormatInt(x.RSSBytes, 10) }),
-		c("events", func(x metrics.Client) string { return strconv.FormatInt(x.Events, 10) }),
-		c("shared_reads", func(x metrics.Client) string { return strconv.FormatInt(x.SharedReads, 10) }),
-		c("retries", func(x metrics.Client) string { return strconv.Itoa(x.Retries) }),
-	}
+	return columns
 }
