@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -88,6 +89,13 @@ func (u usage) since(before usage) Health {
 		CPU: u.cpu - before.cpu, CPUWait: max(0, u.wait-before.wait), ClockSteps: u.steps - before.steps,
 		GCPause: u.gc - before.gc, GCPauseMax: time.Duration(longest * float64(time.Microsecond)),
 		Reads: u.wire.Reads - before.wire.Reads, BytesIn: u.wire.Bytes - before.wire.Bytes,
+	}
+}
+
+// watchWakeups measures how late reads are where no stamp of the kernel's tells.
+func (l *load) watchWakeups(ctx context.Context) {
+	if err := l.vitals.Wakeups(ctx, l.cfg.Clock); err != nil {
+		l.note("%v", err)
 	}
 }
 
