@@ -105,7 +105,7 @@ func TestShared(t *testing.T) {
 
 // TestAhead: conversations that were made before a load are used again, each time with a salt of its own, and that is told.
 func TestAhead(t *testing.T) {
-	s := open(t, Config{Kind: "sharegpt", Path: talks(t, 3, 4, 5), Ahead: 2})
+	s := open(t, Config{Kind: "sharegpt", Path: talks(t, 3, 4, 5), Ahead: func(made int) bool { return made < 2 }})
 	list := take(t, s, 5)
 	if s.Stats().Repeats != 2 || list[4].Prompt != 0 || list[4].Repeat != 2 || !cmp.Equal(list[4].Turns, list[0].Turns) || len(s.Stats().SHA256) != 64 {
 		t.Errorf("%+v %+v", s.Stats(), list[4])

@@ -78,9 +78,12 @@ type Config struct {
 	Vocabulary Vocabulary // what made prompts consist of; the zero value is Words()
 	Cut        Cutter     // how a prompt of InputLen is cut from text; nil cuts words
 	Shared     int        // only so many different conversations, again and again, each with a salt of its own; 0: no limit
-	Ahead      int        // so many conversations are made by Open, and these again and again; 0: they are made as they are asked for
+	Ahead      Ahead      // conversations are made by Open while it says so, and these again and again; nil: they are made as they are asked for
 	Hashes     *Hashes    // hashes that are known already; may be nil
 }
+
+// Ahead says whether one more conversation is to be made before the load, after those that were.
+type Ahead func(made int) bool
 
 // DefaultInputLen is the length of a prompt when none is asked for, in words.
 const DefaultInputLen = 512

@@ -44,11 +44,11 @@ func Open(cfg Config) (Source, error) {
 	if i < 0 {
 		return nil, fault.New(fault.Client, "dataset_kind", "use one of "+strings.Join(Kinds(), ", "), "unknown workload kind %q", cfg.Kind)
 	}
-	if min(cfg.InputLen, cfg.Turns, cfg.MaxTokens, cfg.Shared, cfg.Ahead) < 0 {
+	if min(cfg.InputLen, cfg.Turns, cfg.MaxTokens, cfg.Shared) < 0 {
 		return nil, fault.New(fault.Client, "dataset_config", "give lengths and turns of at least 1", "negative length in the workload")
 	}
 	s, err := openKind(kinds()[i], cfg)
-	if err != nil || cfg.Shared == 0 && cfg.Ahead == 0 {
+	if err != nil || cfg.Shared == 0 && cfg.Ahead == nil {
 		return s, err
 	}
 	return newRotating(s, cfg)
@@ -69,7 +69,7 @@ func (c *Config) fillDefaults() {
 	if c.InputLen == 0 && c.Kind != "sharegpt" {
 		c.InputLen = DefaultInputLen
 	}
-	if c.Vocabulary.size() == 0 {
+	if c.Vocabulary.Size() == 0 {
 		c.Vocabulary = Words()
 	}
 	if c.Cut == nil {

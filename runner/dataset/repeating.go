@@ -139,15 +139,16 @@ func (s *repeating) shape(c Conversation) Conversation {
 			c.Turns[i].MaxTokens = min(c.Turns[i].MaxTokens, s.cfg.MaxTokens)
 		}
 	}
-	c.Turns[0].begin(s.cfg.System)
+	c.Turns[0] = c.Turns[0].WithSystem(s.cfg.System)
 	return c
 }
 
-// begin puts the configured system prompt before a conversation's first turn; token ids have theirs.
-func (t *Turn) begin(system string) {
+// WithSystem is the first turn of a conversation with a system prompt before it; token ids have theirs already.
+func (t Turn) WithSystem(system string) Turn {
 	if len(t.Messages) > 0 {
 		t.Messages = withSystem(system, t.Messages)
 	}
+	return t
 }
 
 // withSystem puts the configured system prompt first; a conversation that has its own keeps it behind, in the same message.

@@ -17,12 +17,12 @@ type rotating struct {
 
 // newRotating takes what it needs from a source: the conversations that are shared, else those that are made ahead.
 func newRotating(from Source, cfg Config) (Source, error) {
-	n := cfg.Ahead
+	more := cfg.Ahead
 	if cfg.Shared > 0 {
-		n = cfg.Shared
+		more = func(made int) bool { return made < cfg.Shared && (cfg.Ahead == nil || cfg.Ahead(made)) }
 	}
 	s := &rotating{from: from, shared: cfg.Shared > 0}
-	for len(s.list) < n {
+	for len(s.list) == 0 || more(len(s.list)) {
 		c, err := from.Next()
 		if errors.Is(err, io.EOF) && len(s.list) > 0 {
 			break

@@ -24,9 +24,9 @@ func (s *synthetic) Next() (Conversation, error) {
 		if i == 0 {
 			own = v.room(n)
 		}
-		c.Turns = append(c.Turns, v.turn(v.pick(nil, rng, own)))
+		c.Turns = append(c.Turns, v.Prompt(v.pick(nil, rng, own)))
 	}
-	c.Turns[0].begin(s.cfg.System)
+	c.Turns[0] = c.Turns[0].WithSystem(s.cfg.System)
 	c.Turns[0].InputTokens = v.wanted(n)
 	return c, nil
 }

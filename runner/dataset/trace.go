@@ -134,7 +134,7 @@ func (r *trace) prompt(row traceRow) Turn {
 		pieces = v.pick(pieces, rand.New(rand.NewPCG(r.seed, id)), size)
 	}
 	own := rand.New(rand.NewPCG(^r.seed, uint64(row.line)))
-	turn := v.turn(v.pick(pieces, own, n-len(pieces)))
+	turn := v.Prompt(v.pick(pieces, own, n-len(pieces)))
 	turn.InputTokens = v.wanted(row.input)
 	return turn
 }

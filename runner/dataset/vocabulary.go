@@ -9,15 +9,17 @@ import (
 type Vocabulary struct {
 	Words    []string // put together with blanks
 	IDs      []int32  // when there are any, prompts are made of these token ids in place of words
+	Begin    string   // stands before the words of each prompt
 	Lead     []int32  // ids before each prompt made of ids
-	Overhead int      // what the server counts of a prompt beside its pieces: chat template, salt, system prompt, lead
+	Overhead int      // what the server counts of a prompt beside its pieces: chat template, salt, system prompt, beginning
 	Counted  bool     // the pieces are tokens as the server counts them, so that a prompt's length is known
 }
 
 // Words is the vocabulary that needs no server: a piece is a common English word, one token each for most tokenizers.
 func Words() Vocabulary { return Vocabulary{Words: strings.Fields(vocabulary)} }
 
-func (v Vocabulary) size() int {
+// Size is the number of pieces there are.
+func (v Vocabulary) Size() int {
 	if len(v.IDs) > 0 {
 		return len(v.IDs)
 	}
@@ -37,15 +39,15 @@ func (v Vocabulary) wanted(n int) int {
 
 // pick appends n pieces, by their places.
 func (v Vocabulary) pick(to []int32, rng *rand.Rand, n int) []int32 {
-	size := v.size()
+	size := v.Size()
 	for range n {
 		to = append(to, int32(rng.IntN(size)))
 	}
 	return to
 }
 
-// turn makes a prompt of pieces.
-func (v Vocabulary) turn(pieces []int32) Turn {
+// Prompt puts pieces together, which are given by their places.
+func (v Vocabulary) Prompt(pieces []int32) Turn {
 	if len(v.IDs) > 0 {
 		ids := append(make([]int32, 0, len(v.Lead)+len(pieces)), v.Lead...)
 		for _, p := range pieces {
@@ -54,6 +56,7 @@ func (v Vocabulary) turn(pieces []int32) Turn {
 		return Turn{TokenIDs: ids}
 	}
 	var b strings.Builder
+	b.WriteString(v.Begin)
 	for i, p := range pieces {
 		if i > 0 {
 			b.WriteByte(' ')
