@@ -28,7 +28,7 @@ func (x *execution) generated(ctx context.Context) (float64, bool) {
 	var last float64
 	var seen bool
 	for {
-		m, err := containers.Scrape(ctx, x.server.BaseURL(), x.preset, x.token())
+		m, err := containers.Scrape(ctx, x.server.BaseURLs(), x.preset, x.access)
 		if v, ok := m.Values["generation_tokens"]; err == nil && ok {
 			last, seen = v, true
 		} else if !seen {

@@ -29,6 +29,7 @@ type execution struct {
 	log  *eventLog
 
 	sut       probes.SUT // the latest look at the machine
+	access    containers.Access
 	spec      containers.Spec
 	preset    containers.Preset
 	runtime   containers.Runtime

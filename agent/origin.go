@@ -24,7 +24,7 @@ const (
 
 // resolve gives the plan with its file names made absolute.
 func (o Origin) resolve(p plan.Plan) (plan.Plan, error) {
-	names := []*string{&p.Model.Path, &p.Workload.Dataset.Path}
+	names := []*string{&p.Model.Path, &p.Workload.Dataset.Path, &p.Server.TokenFile}
 	if len(p.Server.Command) > 0 && strings.Contains(p.Server.Command[0], "/") {
 		p.Server.Command = append([]string(nil), p.Server.Command...)
 		names = append(names, &p.Server.Command[0])

@@ -135,12 +135,9 @@ func (x *execution) checkDataset() error {
 }
 
 func (x *execution) checkSecrets() error {
-	name := x.plan.Server.TokenEnv
-	if name == "" || x.Token(name) != "" {
-		return nil
-	}
-	return fault.New(fault.Preflight, "token_missing", "export "+name+"=… for the program that executes the run",
-		"the plan's token_env names %s, which is not set", name)
+	var err error
+	x.access, err = accessOf(x.plan, x.Token)
+	return err
 }
 
 // identify writes down what the plan pins, before any of it is used.
@@ -250,19 +247,20 @@ func (x *execution) waitReady(ctx context.Context) error {
 }
 
 func (x *execution) readyOptions(timeout time.Duration) containers.ReadyOptions {
-	return containers.ReadyOptions{Timeout: timeout, Model: x.model, Token: x.token(), Endpoint: x.plan.Server.Endpoint}
-}
-
-func (x *execution) token() string {
-	if x.plan.Server.TokenEnv == "" {
-		return ""
-	}
-	return x.Token(x.plan.Server.TokenEnv)
+	return containers.ReadyOptions{Timeout: timeout, Model: x.model, Access: x.access, Endpoint: x.plan.Server.Endpoint}
 }
 
 func (x *execution) startTelemetry(ctx context.Context) (err error) {
-	samplers := append(probes.Samplers(x.Host), engineSampler{x.server.BaseURL(), x.preset, x.token()})
-	x.telemetry, err = startTelemetry(context.WithoutCancel(ctx), x.dir, x.plan.Telemetry.Interval.Std(), samplers)
+	every := x.plan.Telemetry.Interval.Std()
+	var sources []source
+	for _, s := range probes.Samplers(x.Host) {
+		sources = append(sources, source{s, every})
+	}
+	if x.plan.Protocol.Matrix != nil {
+		every = min(every, cellInterval)
+	}
+	sources = append(sources, source{engineSampler{x.server.BaseURLs(), x.preset, x.access}, every})
+	x.telemetry, err = startTelemetry(context.WithoutCancel(ctx), x.dir, sources)
 	return err
 }
 

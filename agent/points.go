@@ -2,11 +2,9 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/containers"
@@ -15,20 +13,10 @@ import (
 	"assay/probes"
 	"assay/result"
 	"assay/runner"
-	"assay/store"
 )
-
-// queueShare is the share of a cell's samples with waiting requests above which it counts as queued (contract section 6).
-const queueShare = 0.05
-
-// queueSamples is how many samples must have seen a queue: one alone may have met the instant of a prefill.
-const queueSamples = 2
 
 // exitNotice is how long after its connections a server's own end may be noticed.
 const exitNotice = time.Second
-
-// routerLimit bounds the wait for the first token through a router: the server behind it is ready.
-const routerLimit = 30 * time.Second
 
 // measurePoints measures every point that is not in the store yet: a resumed run goes on where it stopped.
 func (x *execution) measurePoints(ctx context.Context) error {
@@ -99,6 +87,9 @@ func pointOf(p plan.Point) result.Point {
 	if p.Rate > 0 {
 		r.Rate = &p.Rate
 	}
+	if p.Speed > 0 {
+		r.Speed = &p.Speed
+	}
 	if p.Context > 0 {
 		r.Context = &p.Context
 	}
@@ -135,20 +126,6 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 	}
 	x.drift(ctx, &out)
 	return x.keep(ctx, index, out)
-}
-
-// overCapacity tells that a decode cell cannot fit the engine's KV cache; nil when it can, or when the engine does not say.
-func (x *execution) overCapacity(p plan.Point) *result.Reason {
-	if p.Phase != plan.PhaseDecode || x.serverID.KVTokens <= 0 {
-		return nil
-	}
-	need := int64(p.Concurrency) * int64(p.Context+x.plan.Protocol.Matrix.MaxTokens)
-	if need <= x.serverID.KVTokens {
-		return nil
-	}
-	return &result.Reason{Code: "kv_precheck", Text: "the cell needs more KV cache than the engine has",
-		Evidence: fmt.Sprintf("%d × (%d + %d) = %d tokens, the engine has %d", p.Concurrency, p.Context,
-			x.plan.Protocol.Matrix.MaxTokens, need, x.serverID.KVTokens)}
 }
 
 // measure makes the point's load and reads its recording back: what is told is made of what stands on disk, so that everyone who reads it
@@ -206,12 +183,12 @@ func (x *execution) load(ctx context.Context, p plan.Point) (runner.Measurement,
 }
 
 func (x *execution) job(p plan.Point) runner.Job {
-	base := x.server.BaseURL()
+	base := x.server.BaseURLs()
 	if x.router != nil {
-		base = x.router.BaseURL()
+		base = x.router.BaseURLs()
 	}
-	return runner.Job{Run: x.run.ID, Plan: x.plan, Point: p, BaseURL: base, Model: x.model, Token: x.token(),
-		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody}
+	return runner.Job{Run: x.run.ID, Plan: x.plan, Point: p, BaseURLs: base, Model: x.model, Access: runner.Access(x.access),
+		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody, Engine: x.telemetry.engine}
 }
 
 func (x *execution) progress(point string) func(runner.Progress) {
@@ -235,6 +212,7 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Readin
 		DurationS: float64(m.Window.EndUS-m.Window.StartUS) / 1e6}
 	out.Recording = &result.Recording{Path: m.File.Path, SHA256: m.File.SHA256, Requests: m.File.Requests, Events: m.File.Events, EpochUS: epoch,
 		WindowUS: [2]int64{m.Window.StartUS, m.Window.EndUS}, IssueUS: [2]int64{m.Issue.StartUS, m.Issue.EndUS}}
+	out.Request = x.firstRequest(m)
 	samples := x.telemetry.within(out.Window.StartedUS, out.Window.EndedUS)
 	out.Telemetry = summarise(samples)
 	state, reasons := runner.Verdict(p, told.Metrics, m)
@@ -246,28 +224,21 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Readin
 		out.Reasons = append(out.Reasons, result.Reason{Code: "errors_outside", Text: "requests failed before the window opened or after it closed",
 			Evidence: fmt.Sprintf("%d of %d", n, told.Issued-told.Metrics.RequestsIssued)})
 	}
-	x.queued(p, samples, out)
+	x.judgeCell(p, m, told, samples, out)
 	x.learn(m)
 }
 
-// queued marks a valid decode cell in which the engine reported waiting requests for more than queueShare of the window.
-func (x *execution) queued(p plan.Point, samples []probes.Sample, out *result.Point) {
-	var seen, waiting int
-	for _, s := range samples {
-		if s.Series != "engine.waiting" {
-			continue
-		}
-		seen++
-		if s.Value > 0 {
-			waiting++
-		}
+// firstRequest tells of the point's first measured request where its body is kept; nil when there was none, or when it is gone.
+func (x *execution) firstRequest(m runner.Measurement) *result.Request {
+	if m.FirstBody == "" {
+		return nil
 	}
-	if p.Phase != plan.PhaseDecode || out.State != result.PointValid || waiting < queueSamples || float64(waiting) <= queueShare*float64(seen) {
-		return
+	sum, err := hashFile(x.path(m.FirstBody))
+	if err != nil {
+		x.note("the first request's body cannot be read: " + err.Error())
+		return nil
 	}
-	out.State = result.PointQueued
-	out.Reasons = append(out.Reasons, result.Reason{Code: "queue_seen", Text: "the engine reported waiting requests",
-		Evidence: fmt.Sprintf("in %d of %d samples of the window", waiting, seen)})
+	return &result.Request{Path: m.FirstBody, SHA256: sum}
 }
 
 // learn keeps what the client found out for the next points and for the result.
@@ -293,58 +264,4 @@ func (x *execution) drift(ctx context.Context, out *result.Point) {
 		}
 	}
 	x.sut = now
-}
-
-// useRouter puts the point's router before the server; the one that runs already is kept when it is the same.
-func (x *execution) useRouter(ctx context.Context, r plan.Router) error {
-	key := strings.Join(append([]string{r.Kind, r.Runtime, r.Image}, r.Command...), " ")
-	if r.Kind == "" || r.Kind == plan.RouterNone {
-		key = ""
-	}
-	if key == x.routerKey {
-		return nil
-	}
-	if err := x.stopRouter(ctx); err != nil || key == "" {
-		return err
-	}
-	spec, err := containers.RouterSpec(r, []string{x.server.BaseURL()}, x.specOptions())
-	if err != nil {
-		return err
-	}
-	rt, err := containers.RuntimeNamed(spec.Runtime)
-	if err != nil {
-		return err
-	}
-	if err := rt.Prepare(ctx, spec, x.pulling); err != nil {
-		return err
-	}
-	if x.router, err = rt.Start(ctx, spec); err != nil {
-		x.router = nil
-		return err
-	}
-	x.routerKey = key
-	return x.routerReady(ctx)
-}
-
-// routerReady waits until a token flows through the router, not only to its port.
-func (x *execution) routerReady(ctx context.Context) error {
-	id, err := containers.Ready(ctx, x.router, x.preset, x.readyOptions(routerLimit), func(string) {})
-	if err != nil {
-		return err
-	}
-	raw, err := json.Marshal(id)
-	if err != nil {
-		return fmt.Errorf("encode the router's identity: %w", err)
-	}
-	x.identity.Routers = append(x.identity.Routers, raw)
-	return x.put(ctx, store.Identity, x.identity)
-}
-
-func (x *execution) stopRouter(ctx context.Context) error {
-	if x.router == nil {
-		return nil
-	}
-	_, err := x.router.Stop(ctx)
-	x.router, x.routerKey = nil, ""
-	return err
 }

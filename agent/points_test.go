@@ -6,79 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"assay/containers"
 	"assay/plan"
-	"assay/probes"
 	"assay/result"
 	"assay/runner"
 	"assay/runner/metrics"
 	"assay/runner/record"
-	"assay/sim"
 )
-
-func TestOverCapacity(t *testing.T) {
-	cell := plan.Point{ID: "d", Phase: plan.PhaseDecode, Concurrency: 4, Context: 1000}
-	cases := []struct {
-		name     string
-		point    plan.Point
-		kvTokens int64
-		want     string
-	}{
-		{"fits exactly", cell, 4 * 1024, ""},
-		{"one token short", cell, 4*1024 - 1, "4 × (1000 + 24) = 4096 tokens, the engine has 4095"},
-		{"the engine does not say", cell, 0, ""},
-		{"prefill is one at a time", plan.Point{Phase: plan.PhasePrefill, Context: 1000}, 10, ""},
-	}
-	for _, c := range cases {
-		x := &execution{serverID: containers.Identity{KVTokens: c.kvTokens}}
-		x.plan.Protocol.Matrix = &plan.Matrix{MaxTokens: 24}
-		got := ""
-		if r := x.overCapacity(c.point); r != nil {
-			got = r.Evidence
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestQueued(t *testing.T) {
-	samples := func(waiting, free int) []probes.Sample {
-		var out []probes.Sample
-		for i := range waiting + free {
-			v := 0.0
-			if i < waiting {
-				v = 2
-			}
-			out = append(out, probes.Sample{Series: "engine.waiting", Value: v}, probes.Sample{Series: "engine.running", Value: 9})
-		}
-		return out
-	}
-	cases := []struct {
-		name          string
-		phase         string
-		state         result.PointState
-		waiting, free int
-		want          result.PointState
-	}{
-		{"always", plan.PhaseDecode, result.PointValid, 20, 0, result.PointQueued},
-		{"over 5 %", plan.PhaseDecode, result.PointValid, 2, 37, result.PointQueued},
-		{"5 % is not more", plan.PhaseDecode, result.PointValid, 1, 19, result.PointValid},
-		{"never", plan.PhaseDecode, result.PointValid, 0, 20, result.PointValid},
-		{"no samples", plan.PhaseDecode, result.PointValid, 0, 0, result.PointValid},
-		{"a bad cell stays bad", plan.PhaseDecode, result.PointNotValid, 20, 0, result.PointNotValid},
-		{"only decode cells", plan.PhaseSweep, result.PointValid, 20, 0, result.PointValid},
-	}
-	for _, c := range cases {
-		out := result.Point{State: c.state}
-		(&execution{}).queued(plan.Point{Phase: c.phase}, samples(c.waiting, c.free), &out)
-		if out.State != c.want || (len(out.Reasons) == 1) != (c.want == result.PointQueued) {
-			t.Errorf("%s: %s %v, want %s", c.name, out.State, out.Reasons, c.want)
-		}
-	}
-}
 
 func TestCompareCounts(t *testing.T) {
 	cases := []struct {
@@ -130,10 +65,10 @@ func TestUseRouter(t *testing.T) {
 		name := "none"
 		if x.router != nil {
 			name = x.router.Identity().Name
-			if x.job(plan.Point{}).BaseURL != x.router.BaseURL() {
+			if x.job(plan.Point{}).BaseURLs[0] != x.router.BaseURLs()[0] {
 				t.Error("the load does not go through the router")
 			}
-		} else if x.job(plan.Point{}).BaseURL != url {
+		} else if x.job(plan.Point{}).BaseURLs[0] != url {
 			t.Error("the load does not go to the server")
 		}
 		seen = append(seen, name)
@@ -169,40 +104,6 @@ func TestARouterThatDoesNotStart(t *testing.T) {
 	checkStates(t, r, "c1 valid", "c2 failed")
 	if !strings.Contains(strings.Join(phaseNames(r), ", "), "router c2, stop points, stop telemetry, stop start") {
 		t.Errorf("phases %v", phaseNames(r))
-	}
-}
-
-// TestMatrixStates: a cell beyond the KV cache is not run, one with waiting requests is a result, and neither makes the run bad.
-func TestMatrixStates(t *testing.T) {
-	a := newAgent(t)
-	engine, url := startSim(t, sim.Config{Model: "sim", StepBase: 12 * time.Millisecond, Prefill: 300 * time.Microsecond, MaxRunning: 2, ContextLen: 2048, KVTokens: 2100})
-	p, err := plan.Parse([]byte(`
-apiVersion: assay/v1
-name: cells
-model: {name: sim}
-server: ` + atURL(url) + `
-workload: {kind: synthetic}
-protocol: {matrix: {contexts: [256, 1k], concurrency: [1, 3], duration: 500ms, prefill_duration: 500ms, max_tokens: 20}}
-telemetry: {interval: 20ms}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := execute(t, a, submit(t, a, p))
-	busy := checkStates(t, r, "prefill-256 valid", "prefill-1024 valid", "decode-256x1 valid", "decode-256x3 requests_queued",
-		"decode-1024x1 valid", "decode-1024x3 over_capacity")
-	if r.Run.State != result.Done || (r.Run.Verdict == result.Valid) == busy || len(r.Run.Reasons) > 0 && !busy {
-		t.Errorf("run %s, %s: %v", r.Run.State, r.Run.Verdict, r.Run.Reasons)
-	}
-	over := r.Points[5]
-	if over.Metrics != nil || over.Recording != nil || over.Reasons[0].Code != "kv_precheck" || *over.Context != 1024 || *over.Concurrency != 3 {
-		t.Errorf("over capacity: %+v", over)
-	}
-	if q := r.Points[3]; q.Metrics == nil || q.Metrics.SystemTPS == nil || q.State == result.PointQueued && q.Reasons[len(q.Reasons)-1].Code != "queue_seen" {
-		t.Errorf("queued: %+v", q)
-	}
-	if n := len(engine.Truth()); n == 0 {
-		t.Error("the engine saw nothing")
 	}
 }
 

@@ -13,6 +13,13 @@ import (
 	"assay/containers"
 	"assay/probes"
 	"assay/result"
+	"assay/runner"
+)
+
+// Series of the engine's own metrics.
+const (
+	seriesRunning = "engine.running"
+	seriesWaiting = "engine.waiting"
 )
 
 // telemetryFile holds a run's samples, one JSON object a line.
@@ -24,31 +31,38 @@ type telemetry struct {
 	file  *os.File
 	out   *bufio.Writer
 	point []probes.Sample
-	lost  map[string]string // sampler → first error
+	last  map[string]probes.Sample // the latest of each series
+	lost  map[string]string        // sampler → first error
 	wg    sync.WaitGroup
 	stop  context.CancelFunc
 }
 
-// startTelemetry begins sampling until close. A sampler that hangs is cut off at two intervals and never delays another.
-func startTelemetry(ctx context.Context, dir string, every time.Duration, samplers []probes.Sampler) (*telemetry, error) {
+// source is a sampler and how often it is asked.
+type source struct {
+	probes.Sampler
+	every time.Duration
+}
+
+// startTelemetry begins sampling until close. A source that hangs is cut off at two intervals and never delays another.
+func startTelemetry(ctx context.Context, dir string, sources []source) (*telemetry, error) {
 	f, err := os.OpenFile(filepath.Join(dir, telemetryFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the telemetry file: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	t := &telemetry{file: f, out: bufio.NewWriter(f), lost: map[string]string{}, stop: cancel}
+	t := &telemetry{file: f, out: bufio.NewWriter(f), last: map[string]probes.Sample{}, lost: map[string]string{}, stop: cancel}
 	t.out.WriteByte('\n') // a resumed run's last line may have been cut off by a crash: what follows stays readable
-	for _, s := range samplers {
-		t.wg.Go(func() { t.loop(ctx, s, every) })
+	for _, s := range sources {
+		t.wg.Go(func() { t.loop(ctx, s) })
 	}
 	return t, nil
 }
 
-func (t *telemetry) loop(ctx context.Context, s probes.Sampler, every time.Duration) {
-	tick := time.NewTicker(every)
+func (t *telemetry) loop(ctx context.Context, s source) {
+	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
-		back := t.once(ctx, s, 2*every)
+		back := t.once(ctx, s, 2*s.every)
 		select { // a sampler is never asked twice at once: one that heeds no limit is asked again when it is back
 		case <-ctx.Done():
 			return
@@ -99,7 +113,7 @@ func (t *telemetry) keep(name string, samples []probes.Sample, err error) {
 		if err != nil {
 			continue // NaN and Inf have no JSON form and say nothing
 		}
-		t.point = append(t.point, s)
+		t.point, t.last[s.Series] = append(t.point, s), s
 		t.out.Write(append(b, '\n')) // a failed write stays in the writer and is told by close
 	}
 }
@@ -109,6 +123,15 @@ func (t *telemetry) mark() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.point = nil
+}
+
+// engine gives the engine's latest word on its requests; false when it has said nothing.
+func (t *telemetry) engine() (runner.EngineState, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	running, told := t.last[seriesRunning]
+	waiting, both := t.last[seriesWaiting]
+	return runner.EngineState{Running: running.Value, Waiting: waiting.Value, AtUS: running.AtUS}, told && both && running.AtUS == waiting.AtUS
 }
 
 // within gives the samples since mark that lie in [fromUS, toUS).
@@ -167,9 +190,9 @@ func summariseSeries(unit string, ss []probes.Sample) result.Telemetry {
 
 // engineSampler scrapes the engine's own metrics beside the machine's.
 type engineSampler struct {
-	baseURL string
-	preset  containers.Preset
-	token   string
+	baseURLs []string
+	preset   containers.Preset
+	access   containers.Access
 }
 
 // Name says which source failed when it does.
@@ -177,7 +200,7 @@ func (e engineSampler) Name() string { return "engine" }
 
 // Sample gives the engine's metrics as series engine.<name>.
 func (e engineSampler) Sample(ctx context.Context) ([]probes.Sample, error) {
-	m, err := containers.Scrape(ctx, e.baseURL, e.preset, e.token)
+	m, err := containers.Scrape(ctx, e.baseURLs, e.preset, e.access)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,14 @@ type sampler struct {
 func (s sampler) Name() string                                        { return s.name }
 func (s sampler) Sample(ctx context.Context) ([]probes.Sample, error) { return s.read(ctx) }
 
+// eachSecond are sources that are asked once a second.
+func eachSecond(samplers ...probes.Sampler) (sources []source) {
+	for _, s := range samplers {
+		sources = append(sources, source{s, time.Second})
+	}
+	return sources
+}
+
 // ticking counts its readings and gives one sample each, at the time it was asked.
 func ticking(name string, value float64, asked *int) sampler {
 	return sampler{name, func(context.Context) ([]probes.Sample, error) {
@@ -77,7 +85,7 @@ func TestASamplerThatHangsDelaysNoOther(t *testing.T) {
 			}},
 			sampler{"broken", func(context.Context) ([]probes.Sample, error) { return nil, errors.New("no such sensor") }},
 		}
-		tel, err := startTelemetry(t.Context(), t.TempDir(), time.Second, all)
+		tel, err := startTelemetry(t.Context(), t.TempDir(), eachSecond(all...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +111,7 @@ func TestTelemetryOfAWindow(t *testing.T) {
 		dir, asked := t.TempDir(), 0
 		began := time.Now().UnixMicro()
 		nan := 0
-		tel, err := startTelemetry(t.Context(), dir, time.Second, []probes.Sampler{ticking("s", 7, &asked), ticking("nan", math.NaN(), &nan)})
+		tel, err := startTelemetry(t.Context(), dir, eachSecond(ticking("s", 7, &asked), ticking("nan", math.NaN(), &nan)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +143,7 @@ func TestSamplesBehindATornLine(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, telemetryFile), []byte(torn), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tel, err := startTelemetry(t.Context(), dir, time.Second, []probes.Sampler{ticking("b", 2, &asked)})
+		tel, err := startTelemetry(t.Context(), dir, eachSecond(ticking("b", 2, &asked)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,8 +120,8 @@ func (b *box) inspected(ctx context.Context, code int) Exit {
 	return e
 }
 
-// BaseURL is the published port, or the host's own.
-func (b *box) BaseURL() string { return fmt.Sprintf("http://127.0.0.1:%d", b.spec.HostPort) }
+// BaseURLs is the published port, or the host's own.
+func (b *box) BaseURLs() []string { return loopback(b.spec.HostPort) }
 
 // Identity is what the engine said of image and command.
 func (b *box) Identity() Identity { return b.identity }

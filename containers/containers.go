@@ -19,12 +19,12 @@ type Spec struct {
 	GPUs      string
 	ShmBytes  int64
 	HostNet   bool
-	Port      int    // port the program listens on (inside the container when bridged)
-	HostPort  int    // port on 127.0.0.1 that reaches it
-	URL       string // endpoint: base URL
-	Dir       string // the run's folder: logs and configuration files go there
-	Files     []File // written before the start
-	Unpinned  bool   // docker: an image without digest is accepted
+	Port      int      // port the program listens on (inside the container when bridged)
+	HostPort  int      // port on 127.0.0.1 that reaches it
+	URLs      []string // endpoint: base URLs
+	Dir       string   // the run's folder: logs and configuration files go there
+	Files     []File   // written before the start
+	Unpinned  bool     // docker: an image without digest is accepted
 	StopGrace time.Duration
 }
 
@@ -50,7 +50,7 @@ type Exit struct {
 
 // Instance is a started server or router.
 type Instance interface {
-	BaseURL() string                        // http://127.0.0.1:port, no path
+	BaseURLs() []string                     // http://127.0.0.1:port, no path; several, https or unix only for endpoint
 	Identity() Identity                     // what runs, as the runtime tells it
 	LogPath() string                        // file with the output so far; "" for endpoint
 	Exited() <-chan Exit                    // closed after one value when the instance ends by itself, without a value after Stop
@@ -70,6 +70,8 @@ type Identity struct {
 	MaxModelLen  int64    `json:"max_model_len,omitempty"`
 	KVTokens     int64    `json:"kv_tokens,omitempty"`
 	BinarySHA256 string   `json:"binary_sha256,omitempty"` // process: of the program file
+
+	Servers []Identity `json:"servers,omitempty"` // endpoint: each of several; then the figures above are theirs together
 }
 
 // Runtime starts specs of one kind.

@@ -56,7 +56,7 @@ func TestResolveDigestRefusesPlainHTTP(t *testing.T) {
 func TestResolveDigestRefusals(t *testing.T) {
 	for code, want := range map[int]string{401: "image.unauthorized", 403: "image.unauthorized", 500: "image.registry_failed"} {
 		inst := servedBy(t, enginetest.Status(code, "{}"))
-		_, err := ResolveDigest(t.Context(), strings.TrimPrefix(inst.BaseURL(), "http://")+"/lab/engine:latest")
+		_, err := ResolveDigest(t.Context(), strings.TrimPrefix(inst.BaseURLs()[0], "http://")+"/lab/engine:latest")
 		enginetest.WantFault(t, err, want)
 	}
 }

@@ -294,7 +294,7 @@ func TestLlamaInDocker(t *testing.T) {
 		t.Errorf("identity %+v", id)
 	}
 	await(t, "counted tokens", func() bool {
-		m, err := Scrape(t.Context(), inst.BaseURL(), preset, "")
+		m, err := Scrape(t.Context(), inst.BaseURLs(), preset, Access{})
 		return err == nil && m.Values["generation_tokens"] > 0
 	})
 	if exit, err := inst.Stop(t.Context()); err != nil || exit.Code != 0 {

@@ -18,7 +18,10 @@ func Presets() []Preset { return engine.Presets() }
 // PresetNamed finds a kind of server.
 func PresetNamed(name string) (Preset, error) { return engine.PresetNamed(name) }
 
-// Scrape reads the metrics of a server by our names, over all its engines.
-func Scrape(ctx context.Context, baseURL string, p Preset, token string) (Metrics, error) {
-	return engine.Scrape(ctx, baseURL, p, token)
+// Access is how servers are asked.
+type Access = engine.Access
+
+// Scrape reads the metrics of servers by our names, over all their engines.
+func Scrape(ctx context.Context, baseURLs []string, p Preset, access Access) (Metrics, error) {
+	return engine.Scrape(ctx, baseURLs, p, access)
 }

@@ -10,12 +10,15 @@ import (
 )
 
 // environment is the preset's under the plan's, and what the plan takes from this program's own. A model that lies on disk is never
-// looked for on the network.
-func environment(preset Preset, p plan.Plan, opt SpecOptions) (map[string]string, error) {
+// looked for on the network. address is host:port, for servers that are told it so.
+func environment(preset Preset, p plan.Plan, opt SpecOptions, address string) (map[string]string, error) {
 	env := map[string]string{}
 	maps.Copy(env, preset.Env)
 	if p.Model.Path != "" {
 		maps.Copy(env, preset.OfflineEnv)
+	}
+	if name := preset.Flags.AddressEnv; name != "" {
+		env[name] = address
 	}
 	maps.Copy(env, p.Server.Env)
 	for _, name := range p.Server.EnvFrom {

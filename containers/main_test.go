@@ -91,5 +91,5 @@ func servedBy(t *testing.T, h http.Handler) Instance {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	return distant{base: s.URL}
+	return distant{s.URL}
 }

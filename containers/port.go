@@ -23,6 +23,9 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
+// loopback is the base URL of a port of this machine.
+func loopback(port int) []string { return []string{fmt.Sprintf("http://127.0.0.1:%d", port)} }
+
 // checkPort fails when somebody holds the port already, and names the holder where this user may see it.
 func checkPort(layer fault.Layer, port int) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -30,8 +29,8 @@ const (
 type ReadyOptions struct {
 	Timeout   time.Duration // from the call to the first token; 0: ten minutes
 	Model     string        // served name; "" takes the first that is listed
-	Token     string        // bearer token, if any
-	Endpoint  string        // chat | completions; "" is chat
+	Access    Access
+	Endpoint  string // chat | completions; "" is chat
 	transport http.RoundTripper
 }
 
@@ -45,12 +44,25 @@ const (
 // Ready waits until a token flows: process up → port → health → model listed → one real streamed request. It fails at once when
 // the instance ends, and says which stage was reached and what was answered last when the time is up.
 func Ready(ctx context.Context, inst Instance, p Preset, opt ReadyOptions, progress func(stage string)) (Identity, error) {
-	w := newWaiter(inst, p, opt)
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(opt.Timeout, defaultTimeout), errLate)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	go w.watch(ctx, stop)
+	go watch(ctx, inst, stop)
+	var each []Identity
+	for _, base := range inst.BaseURLs() {
+		w := newWaiter(inst, base, p, opt)
+		id, err := w.wait(ctx, progress)
+		if err != nil {
+			return Identity{}, err
+		}
+		each, opt.Model = append(each, id), w.opt.Model // where it was left open, all serve what the first one lists
+	}
+	return together(inst.Identity(), each), nil
+}
+
+// wait passes the stages of one server.
+func (w *waiter) wait(ctx context.Context, progress func(stage string)) (Identity, error) {
 	for _, s := range w.stages() {
 		progress(s.name)
 		if err := w.pass(ctx, s); err != nil {
@@ -73,9 +85,10 @@ type stage struct {
 	try  func(ctx context.Context) (passed bool, seen string, err error)
 }
 
-// waiter is one wait for readiness.
+// waiter is one wait for the readiness of one server.
 type waiter struct {
 	inst   Instance
+	base   string // its base URL
 	preset engine.Preset
 	opt    ReadyOptions
 	layer  fault.Layer
@@ -85,12 +98,12 @@ type waiter struct {
 	tries  int       // token requests that failed though the server answered
 }
 
-func newWaiter(inst Instance, p Preset, opt ReadyOptions) *waiter {
+func newWaiter(inst Instance, base string, p Preset, opt ReadyOptions) *waiter {
 	if opt.transport == nil {
-		opt.transport = engine.NewTransport()
+		opt.transport = engine.NewTransport(base, opt.Access)
 	}
 	layer := layerOf(inst.Identity().Role)
-	return &waiter{inst: inst, preset: p, opt: opt, layer: layer, ask: engine.Asker{Base: inst.BaseURL(), Token: opt.Token, Transport: opt.transport}}
+	return &waiter{inst: inst, base: base, preset: p, opt: opt, layer: layer, ask: engine.Asker{Base: base, Access: opt.Access, Transport: opt.transport}}
 }
 
 func (w *waiter) stages() []stage {
@@ -102,11 +115,11 @@ func (w *waiter) stages() []stage {
 }
 
 // watch ends the wait when the instance does.
-func (w *waiter) watch(ctx context.Context, stop context.CancelCauseFunc) {
+func watch(ctx context.Context, inst Instance, stop context.CancelCauseFunc) {
 	select {
-	case e, ok := <-w.inst.Exited():
+	case e, ok := <-inst.Exited():
 		if !ok { // somebody else has taken the value
-			e, _ = w.inst.Stop(ctx)
+			e, _ = inst.Stop(ctx)
 		}
 		stop(ended{e})
 	case <-ctx.Done():
@@ -153,27 +166,27 @@ func (w *waiter) cut(ctx context.Context, s stage, seen string) error {
 // whatToDo about a server that does not get ready: one that assay started has a log, another has only its address.
 func (w *waiter) whatToDo() string {
 	if w.inst.LogPath() == "" {
-		return "is the address right? does it answer GET " + w.inst.BaseURL() + cmp.Or(w.preset.HealthPath, w.preset.ModelsPath) + "?"
+		return "is the address right? does it answer GET " + w.base + cmp.Or(w.preset.HealthPath, w.preset.ModelsPath) + "?"
 	}
 	return "look at its log; a longer server.ready.timeout helps only if it was still loading"
 }
 
 func (w *waiter) who() string {
-	return fmt.Sprintf("the %s at %s", w.layer, w.inst.BaseURL())
+	return fmt.Sprintf("the %s at %s", w.layer, w.base)
 }
 
 func (w *waiter) process(context.Context) (bool, string, error) { return true, "", nil }
 
 func (w *waiter) port(ctx context.Context) (bool, string, error) {
-	u, err := url.Parse(w.inst.BaseURL())
+	network, address, err := engine.Address(w.base)
 	if err != nil {
-		return false, "", fmt.Errorf("address of %s: %w", w.who(), err)
+		return false, "", err
 	}
 	if _, real := w.opt.transport.(*http.Transport); !real {
 		return true, "", nil
 	}
 	d := net.Dialer{Timeout: engine.Timeout}
-	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])))
+	c, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return false, w.ask.Failed(err).String(), nil
 	}
@@ -255,6 +268,9 @@ func (w *waiter) taken(list []listedModel) []listedModel {
 
 func (w *waiter) listed() (bool, string, error) {
 	var ids []string
+	if w.preset.AnyModel {
+		return true, "", nil
+	}
 	for _, m := range w.models {
 		if m.ID == w.opt.Model || slices.Contains(m.Aliases, w.opt.Model) {
 			return true, "", nil
@@ -268,6 +284,9 @@ func (w *waiter) listed() (bool, string, error) {
 // identity is what the runtime knows and what the server says of itself.
 func (w *waiter) identity(ctx context.Context) Identity {
 	i := w.inst.Identity()
+	if i.Runtime == (endpoint{}).Name() {
+		i.Name = w.base
+	}
 	for _, m := range w.models {
 		i.Models = append(i.Models, m.ID)
 		if m.ID == w.opt.Model || slices.Contains(m.Aliases, w.opt.Model) {

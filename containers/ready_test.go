@@ -113,7 +113,7 @@ func TestReadyWaits(t *testing.T) {
 				begun := time.Now()
 				h := script{begun, c.path, c.until, c.early, enginetest.Handler("m")}
 				opt := ReadyOptions{Timeout: 20 * time.Minute, Model: c.model, transport: inMemory{h}}
-				_, err := Ready(t.Context(), distant{base: "http://127.0.0.1:1"}, c.preset, opt, func(string) {})
+				_, err := Ready(t.Context(), distant{"http://127.0.0.1:1"}, c.preset, opt, func(string) {})
 				if took := time.Since(begun); took > c.within {
 					t.Errorf("took %s", took)
 				}
@@ -133,7 +133,7 @@ func TestReadyStopsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
-		_, err := Ready(ctx, distant{base: "http://127.0.0.1:1"}, preset(t, "vllm"), ReadyOptions{transport: inMemory{enginetest.Status(503, "")}}, func(string) {})
+		_, err := Ready(ctx, distant{"http://127.0.0.1:1"}, preset(t, "vllm"), ReadyOptions{transport: inMemory{enginetest.Status(503, "")}}, func(string) {})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
@@ -159,7 +159,7 @@ func TestReadyOnARefusedPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Ready(t.Context(), distant{base: fmt.Sprintf("http://127.0.0.1:%d", port)}, preset(t, "vllm"), ReadyOptions{Timeout: 250 * time.Millisecond}, func(string) {})
+	_, err = Ready(t.Context(), distant{fmt.Sprintf("http://127.0.0.1:%d", port)}, preset(t, "vllm"), ReadyOptions{Timeout: 250 * time.Millisecond}, func(string) {})
 	enginetest.WantFault(t, err, "server.not_ready", "port open", "connection refused")
 }
 
@@ -181,7 +181,7 @@ func TestTestRequest(t *testing.T) {
 		}
 		enginetest.Handler("m").ServeHTTP(w, r)
 	})
-	if _, err := Ready(t.Context(), servedBy(t, h), preset(t, "openai"), ReadyOptions{Token: "secret", Endpoint: "completions"}, func(string) {}); err != nil {
+	if _, err := Ready(t.Context(), servedBy(t, h), preset(t, "openai"), ReadyOptions{Access: Access{Token: "secret"}, Endpoint: "completions"}, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(paths, "/v1/completions") {

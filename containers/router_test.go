@@ -59,7 +59,7 @@ func TestRouterSpecFaults(t *testing.T) {
 		t.Error("a router before nothing is no error")
 	}
 	s, err := RouterSpec(plan.Router{Kind: "none"}, one, specOptions)
-	if err != nil || s.Runtime != "endpoint" || s.URL != one[0] {
+	if err != nil || s.Runtime != "endpoint" || s.URLs[0] != one[0] {
 		t.Errorf("none: %+v, %v", s, err)
 	}
 }
@@ -199,7 +199,7 @@ func TestReapFindsRouters(t *testing.T) {
 // sendTo posts to a router and gives the body, "" when there is no answer.
 func sendTo(t *testing.T, r Instance, path, session string, body []byte) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.BaseURL()+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.BaseURLs()[0]+path, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func routerIsSticky(t *testing.T, r Instance) {
 func routerStreams(t *testing.T, r Instance, step stepper) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.BaseURL()+"/stream", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.BaseURLs()[0]+"/stream", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

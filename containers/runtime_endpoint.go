@@ -3,12 +3,13 @@ package containers
 import (
 	"context"
 	"net/url"
+	"path"
 	"strings"
 
 	"assay/fault"
 )
 
-// endpoint is a server that somebody else runs: it is measured, never started or stopped.
+// endpoint is servers that somebody else runs: they are measured, never started or stopped.
 type endpoint struct{}
 
 // Name is the word in a plan.
@@ -17,26 +18,25 @@ func (endpoint) Name() string { return "endpoint" }
 // Prepare has nothing to do.
 func (endpoint) Prepare(context.Context, Spec, func(Pull)) error { return nil }
 
-// Start only takes the address.
+// Start only takes the addresses.
 func (endpoint) Start(_ context.Context, s Spec) (Instance, error) {
-	base, err := baseURL(s.URL)
-	if err != nil {
-		return nil, err
-	}
-	return distant{base: base}, nil
+	s, err := endpointSpec(Spec{}, s.URLs)
+	return distant(s.URLs), err
 }
 
 // Reap finds nothing: an endpoint leaves nothing.
 func (endpoint) Reap(context.Context, string) ([]string, error) { return nil, nil }
 
-// distant is a running server known by its address alone.
-type distant struct{ base string }
+// distant is running servers known by their base URLs alone.
+type distant []string
 
-// BaseURL is the address without /v1/….
-func (r distant) BaseURL() string { return r.base }
+// BaseURLs are the addresses without /v1/….
+func (r distant) BaseURLs() []string { return r }
 
-// Identity is all that is known before the server is asked.
-func (r distant) Identity() Identity { return Identity{Runtime: "endpoint", Name: r.base} }
+// Identity is all that is known before the servers are asked.
+func (r distant) Identity() Identity {
+	return Identity{Runtime: "endpoint", Name: strings.Join(r, ", ")}
+}
 
 // LogPath is empty: its log is not ours.
 func (distant) LogPath() string { return "" }
@@ -47,11 +47,14 @@ func (distant) Exited() <-chan Exit { return nil }
 // Stop leaves the server running.
 func (distant) Stop(context.Context) (Exit, error) { return Exit{}, nil }
 
-// baseURL strips the API's part from an address: http://host:8000/v1/chat/completions → http://host:8000.
+// baseURL strips the API's part from an address: http://host:8000/v1/chat/completions → http://host:8000. A Unix socket has no such part.
 func baseURL(raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", fault.New(fault.Plan, "url_invalid", "write it as http://127.0.0.1:8000", "server.url %q is not an http address", raw)
+	switch {
+	case err == nil && u.Scheme == "unix" && u.Host == "" && path.IsAbs(u.Path):
+		return "unix://" + u.Path, nil
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return "", fault.New(fault.Plan, "url_invalid", "write it as http://127.0.0.1:8000 or unix:///path/of/socket", "server.url %q is not an http address", raw)
 	}
 	p := strings.TrimSuffix(u.Path, "/")
 	if i := strings.LastIndex(p, "/v1/"); i >= 0 {

@@ -149,8 +149,8 @@ func exitOf(ps *os.ProcessState) Exit {
 	return Exit{Code: ps.ExitCode(), Reason: fmt.Sprintf("exited with code %d", ps.ExitCode())}
 }
 
-// BaseURL is on the loopback.
-func (c *child) BaseURL() string { return fmt.Sprintf("http://127.0.0.1:%d", c.spec.HostPort) }
+// BaseURLs is on the loopback.
+func (c *child) BaseURLs() []string { return loopback(c.spec.HostPort) }
 
 // Identity names the process and the program file's digest.
 func (c *child) Identity() Identity { return c.identity }

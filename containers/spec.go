@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"net"
 	"path"
 	"path/filepath"
 	"slices"
@@ -59,7 +60,7 @@ func serverSpec(p plan.Plan, preset Preset, opt SpecOptions, port int) (Spec, er
 	}
 	switch p.Server.Runtime {
 	case "endpoint":
-		return endpointSpec(s, p.Server.URL)
+		return endpointSpec(s, p.Server.BaseURLs())
 	case "process":
 		return processSpec(s, p, preset, opt, port)
 	case "docker":
@@ -68,12 +69,14 @@ func serverSpec(p plan.Plan, preset Preset, opt SpecOptions, port int) (Spec, er
 	return Spec{}, fault.New(fault.Plan, "runtime_unknown", "write "+strings.Join(names(Runtimes()), ", "), "server.runtime %q is not known", p.Server.Runtime)
 }
 
-func endpointSpec(s Spec, raw string) (Spec, error) {
-	base, err := baseURL(raw)
-	if err != nil {
-		return Spec{}, err
+func endpointSpec(s Spec, raw []string) (Spec, error) {
+	for _, one := range raw {
+		base, err := baseURL(one)
+		if err != nil {
+			return Spec{}, err
+		}
+		s.URLs = append(s.URLs, base)
 	}
-	s.URL = base
 	return s, nil
 }
 
@@ -86,14 +89,14 @@ func processSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) 
 		return Spec{}, fault.New(fault.Plan, "command_missing", "write server.command: the program and what stands before its arguments",
 			"engine %s has no program of its own to start", preset.Name)
 	}
-	if len(preset.Flags.Port) == 0 && p.Server.Port == 0 {
+	if len(preset.Flags.Port) == 0 && preset.Flags.AddressEnv == "" && p.Server.Port == 0 {
 		return Spec{}, fault.New(fault.Plan, "port_missing", "write server.port: the port on which the command listens", "engine %s cannot be told a port", preset.Name)
 	}
 	port, err := statedPort(p, preset, port)
 	if err != nil {
 		return Spec{}, err
 	}
-	if s.Env, err = environment(preset, p, opt); err != nil {
+	if s.Env, err = environment(preset, p, opt, net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err != nil {
 		return Spec{}, err
 	}
 	s.Port, s.HostPort = port, port
@@ -107,9 +110,6 @@ func dockerSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) (
 	if err != nil {
 		return Spec{}, err
 	}
-	if s.Env, err = environment(preset, p, opt); err != nil {
-		return Spec{}, err
-	}
 	s.Image, s.GPUs, s.ShmBytes, s.HostNet = p.Server.Image, p.Server.GPUs, shm, p.Server.Network == "host"
 	if s.Argv = p.Server.Command; len(s.Argv) == 0 {
 		s.Argv = preset.Entrypoint
@@ -119,6 +119,9 @@ func dockerSpec(s Spec, p plan.Plan, preset Preset, opt SpecOptions, port int) (
 	}
 	model := modelOf(p, preset, mountModel(&s, p.Model.Path))
 	if s, err = dockerPorts(s, p, preset, port); err != nil {
+		return Spec{}, err
+	}
+	if s.Env, err = environment(preset, p, opt, net.JoinHostPort(hostOf(s), strconv.Itoa(s.Port))); err != nil {
 		return Spec{}, err
 	}
 	v := engine.Values{Host: hostOf(s), Port: s.Port, Model: model, Served: served(p), Revision: revisionOf(p)}

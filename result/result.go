@@ -133,24 +133,27 @@ const (
 
 // Point is one measured setting.
 type Point struct {
-	ID          string               `json:"id"`
-	Phase       string               `json:"phase"`
-	Concurrency *int                 `json:"concurrency"`
-	Rate        *float64             `json:"rate"`
-	Context     *int                 `json:"context"`
-	Router      string               `json:"router,omitempty"`
-	State       PointState           `json:"state"`
-	Reasons     []Reason             `json:"reasons"`
-	Window      *Window              `json:"window,omitempty"`
-	Metrics     *metrics.Summary     `json:"metrics,omitempty"`
-	MLPerf      *metrics.Summary     `json:"mlperf,omitempty"` // over the whole issue-to-drain time
-	Inside      *metrics.Summary     `json:"inside,omitempty"` // serve: of the requests sent and finished inside the window alone
-	Cell        *metrics.Summary     `json:"cell,omitempty"`   // decode: of every request under way inside the window, also those cut off at its end
-	Client      *metrics.Client      `json:"client,omitempty"`
-	Engine      *EngineCount         `json:"engine,omitempty"` // nil when the engine shows no counters
-	Telemetry   map[string]Telemetry `json:"telemetry,omitempty"`
-	Recording   *Recording           `json:"recording,omitempty"`
-	Notes       []string             `json:"notes,omitempty"` // what the client noticed and a reader should know
+	ID           string               `json:"id"`
+	Phase        string               `json:"phase"`
+	Concurrency  *int                 `json:"concurrency"`
+	Rate         *float64             `json:"rate"`
+	Speed        *float64             `json:"speed,omitempty"` // of a replayed trace
+	Context      *int                 `json:"context"`
+	Router       string               `json:"router,omitempty"`
+	State        PointState           `json:"state"`
+	Reasons      []Reason             `json:"reasons"`
+	Window       *Window              `json:"window,omitempty"`
+	Metrics      *metrics.Summary     `json:"metrics,omitempty"`
+	MLPerf       *metrics.Summary     `json:"mlperf,omitempty"` // over the whole issue-to-drain time
+	Inside       *metrics.Summary     `json:"inside,omitempty"` // serve: of the requests sent and finished inside the window alone
+	Cell         *metrics.Summary     `json:"cell,omitempty"`   // decode: of every request under way inside the window, also those cut off at its end
+	Client       *metrics.Client      `json:"client,omitempty"`
+	Engine       *EngineCount         `json:"engine,omitempty"` // nil when the engine shows no counters
+	Telemetry    map[string]Telemetry `json:"telemetry,omitempty"`
+	Recording    *Recording           `json:"recording,omitempty"`
+	Request      *Request             `json:"request,omitempty"`       // the body of the first measured request, exactly as it was sent
+	PromptTokens *int64               `json:"prompt_tokens,omitempty"` // matrix: median length of the prompts by the server's count, beside the context asked for
+	Notes        []string             `json:"notes,omitempty"`         // what the client noticed and a reader should know
 }
 
 // EngineCount holds the engine's own counter against the client's count, over all requests of a point, warm-up too.
@@ -174,6 +177,12 @@ type Telemetry struct {
 	Max     float64  `json:"max"`
 	N       int      `json:"n"`
 	EnergyJ *float64 `json:"energy_j,omitempty"` // where the series is power
+}
+
+// Request points to the kept body of a request.
+type Request struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
 }
 
 // Recording points to the raw data of a point.

@@ -8,10 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"assay/fault"
-	"assay/plan"
 	"assay/runner/dataset"
 	"assay/runner/load"
 	"assay/runner/metrics"
@@ -52,10 +50,12 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	}
 	m := measured(res, src.Stats())
 	m.Notes = append(append(m.Notes, told.notes()...), short.notes()...)
+	var keeping error
+	m.FirstBody, keeping = keepFirst(job, res)
 	file, closing := out.Close()
 	m.File = file
 	m.File.Path = filepath.ToSlash(filepath.Join(Folder, job.Point.ID+".rec"))
-	return m, errors.Join(err, unwritten(closing))
+	return m, errors.Join(err, unwritten(closing), keeping)
 }
 
 // create opens the point's recording.
@@ -94,16 +94,31 @@ func datasetConfig(job Job) dataset.Config {
 }
 
 func nativeConfig(job Job) (load.Config, error) {
-	target, err := load.ParseTarget(job.BaseURL)
+	client := job.Plan.Client
+	targets, err := targetsOf(job.BaseURLs, job.Access.Insecure)
 	if err != nil {
 		return load.Config{}, err
 	}
 	cfg := load.Config{
-		Target: target, Token: job.Token, Request: requestOf(job), Salt: saltOf(job), Clock: load.NewClock(),
-		Stall: job.Plan.Client.StallTimeout.Std(), Timeout: job.Plan.Client.Timeout.Std(), Drain: job.Plan.Client.Drain.Std(),
+		Targets: targets, Sticky: client.Balance == "sticky", Token: job.Access.Token, Headers: job.Access.Headers, SessionHeaders: client.RoutingHeaders,
+		Secrets: job.Access.Secrets, Request: requestOf(job), Salt: saltOf(job), Clock: load.NewClock(),
+		Engine: job.Engine, Stall: client.StallTimeout.Std(), Timeout: client.Timeout.Std(), Drain: client.Drain.Std(),
 	}
 	err = pace(&cfg, job)
 	return cfg, err
+}
+
+func targetsOf(urls []string, insecure bool) ([]load.Target, error) {
+	targets := make([]load.Target, len(urls))
+	for i, url := range urls {
+		t, err := load.ParseTarget(url)
+		if err != nil {
+			return nil, err
+		}
+		t.Insecure = insecure
+		targets[i] = t
+	}
+	return targets, nil
 }
 
 func requestOf(job Job) load.Request {
@@ -126,64 +141,12 @@ func saltOf(job Job) load.Salt {
 	return s
 }
 
-// pace says how the point's requests are paced.
-func pace(cfg *load.Config, job Job) error {
-	protocol := job.Plan.Protocol
-	switch {
-	case job.Point.Phase == "sweep" && protocol.Sweep != nil:
-		cfg.Closed = sweep(*protocol.Sweep, job.Point)
-	case job.Point.Phase == "serve" && protocol.Serve != nil:
-		cfg.Open = serve(*protocol.Serve, job)
-	case job.Point.Phase == "prefill" && protocol.Matrix != nil:
-		prefill(cfg, *protocol.Matrix)
-	case job.Point.Phase == "decode" && protocol.Matrix != nil:
-		decode(cfg, *protocol.Matrix, job.Point)
-	default:
-		return fault.New(fault.Plan, "point", "", "point %s has the phase %q, which is none of its plan's", job.Point.ID, job.Point.Phase)
-	}
-	return nil
-}
-
-func sweep(s plan.Sweep, p plan.Point) *load.Closed {
-	return &load.Closed{
-		Concurrency: p.Concurrency, Requests: s.Requests, Duration: s.Duration.Std(), MinDuration: s.MinDuration.Std(),
-		WarmupRequests: s.Warmup.Requests, WarmupDuration: s.Warmup.Duration.Std(),
-	}
-}
-
-func serve(s plan.Serve, job Job) *load.Open {
-	return &load.Open{
-		Rate: job.Point.Rate, Arrival: s.Arrival, Burstiness: s.Burstiness, Seed: job.Plan.Workload.Seed,
-		MaxConcurrency: s.MaxConcurrency, Requests: s.Requests, Duration: s.Duration.Std(),
-		Warmup: s.Window.Warmup.Std(), Cooldown: s.Window.Cooldown.Std(),
-	}
-}
-
-// prefill sends one cold prompt after another, each for a single token; the first warms the engine up. A request that
-// has begun inside the limit is measured to its end.
-func prefill(cfg *load.Config, m plan.Matrix) {
-	cfg.Request.MaxTokens = 1
-	cfg.Closed = &load.Closed{Concurrency: 1, Duration: m.PrefillDuration.Std(), WarmupRequests: 1, ToEnd: true}
-}
-
-const streamingLimit = 10 * time.Minute // wait for every stream of a decode cell to have its first token
-
-// decode keeps streams busy for the cell's time, from when each has had a token. What still streams then is cut off.
-func decode(cfg *load.Config, m plan.Matrix, p plan.Point) {
-	cfg.Request.MaxTokens, cfg.Request.IgnoreEOS, cfg.Drain = m.MaxTokens, true, 0
-	cfg.Closed = &load.Closed{Concurrency: p.Concurrency, Duration: m.Duration.Std(), Streaming: true, ReadyLimit: streamingLimit}
-}
-
 // measured puts a load's result into the form every client has.
 func measured(res load.Result, data dataset.Stats) Measurement {
-	h := res.Health
 	m := Measurement{
 		Window: metrics.Window(res.Window), Issue: metrics.Window(res.Issue), Refused: res.Refused, Dataset: data.SHA256,
-		Notes: res.Notes, Stopped: res.Stopped, Waiting: res.Waiting,
-		Client: metrics.Client{
-			StampSource: h.StampSource, TokenSource: h.TokenSource, LagUS: metrics.Lag(h.LagUS), CPUS: h.CPU.Seconds(),
-			RSSBytes: h.RSSBytes, ClockSteps: h.ClockSteps, GCPauseUS: float64(h.GCPause.Nanoseconds()) / 1000,
-		},
+		Notes: res.Notes, Stopped: res.Stopped, Waiting: res.Waiting, Unready: res.Unready,
+		Client: clientOf(res.Health, res.Window),
 	}
 	if data.BadLines > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d lines of the dataset could not be used: %s", data.BadLines, strings.Join(data.BadFirst, "; ")))

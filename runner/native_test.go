@@ -93,7 +93,7 @@ func job(t *testing.T, url string, p plan.Plan, point plan.Point) Job {
 		p.Server.Engine = "sim"
 	}
 	p.Client.Drain = plan.Duration(10 * time.Second)
-	return Job{Run: "run1", Plan: p, Point: point, BaseURL: url, Model: "m", Dir: t.TempDir()}
+	return Job{Run: "run1", Plan: p, Point: point, BaseURLs: []string{url}, Model: "m", Dir: t.TempDir()}
 }
 
 func run(t *testing.T, j Job) (Measurement, record.Recording) {

@@ -41,6 +41,7 @@ type Reading struct {
 	Unfinished   int    // requests of all, warm-up too, that are not ok
 	OutputTokens int64  // of all requests, warm-up too
 	TokenSource  string // the weakest of the measured requests
+	PromptTokens *int64 // matrix: median prompt by the server's count, the warm-up's too; nil when it counted none
 }
 
 // File reads the recording at path.
@@ -64,6 +65,7 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	issue := metrics.OverIssue(p.Issue, p.Shape)
 	inside := metrics.OverInside(p.Window, p.Shape)
 	cell := metrics.OverCell(p.Window, p.Shape)
+	prompts := promptLengths{}
 	var err error
 	out.Whole, err = record.Scan(in, func(r *record.Request) error {
 		window.Add(r)
@@ -79,6 +81,9 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 		out.Counts.Add(r, p.Window.StartUS, p.Window.EndUS)
 		out.Refills.Add(r)
 		out.count(r)
+		if p.Cell || p.Shape.Prefill {
+			prompts.add(r)
+		}
 		return nil
 	})
 	if err != nil {
@@ -88,6 +93,7 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	out.MLPerf = asked(p.MLPerf, issue)
 	out.Inside = asked(p.Inside, inside)
 	out.Cell = asked(p.Cell, cell)
+	out.PromptTokens = prompts.median()
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/plan"
+	"assay/runner/load"
 	"assay/runner/metrics"
 	"assay/runner/record"
 )
@@ -14,12 +15,26 @@ type Job struct {
 	Run      string
 	Plan     plan.Plan
 	Point    plan.Point
-	BaseURL  string   // of the router or the server, without path: http://127.0.0.1:8000
+	BaseURLs []string // of the router or the servers, without path: http://127.0.0.1:8000, unix:///path/of/socket
 	Model    string   // name in requests
-	Token    string   // bearer token, "" when none
+	Access   Access
 	Dir      string   // the run's folder; recordings go to Dir/recordings/<point>.rec
 	Dataset  string   // local path of the dataset's file or folder; "" for synthetic
 	OmitBody []string // optional body fields the server refused before (stream_options.continuous_usage_stats, …)
+
+	Engine func() (EngineState, bool) // the engine's latest word on its requests; false, or nil, when it says nothing
+}
+
+// EngineState is what the engine said of its requests at an instant, summed over its engines.
+type EngineState = load.EngineState
+
+// Access is what each request carries so that the servers take it, with the secrets that a plan names only.
+type Access struct {
+	Token   string            // bearer token; "" when none
+	Headers map[string]string // more headers
+	Secrets []string          // is hidden in what the servers say, beside Token
+
+	Insecure bool // their certificates are not checked
 }
 
 // Progress is a live view of a point, for people only: no figure of a result comes from it.
@@ -37,15 +52,17 @@ type Progress struct {
 
 // Measurement is what a client hands back.
 type Measurement struct {
-	Window  metrics.Window // the measuring window (contract section 4)
-	Issue   metrics.Window // from the first measured request's issue to the end of the drain
-	Client  metrics.Client
-	File    record.File
-	Refused []string // optional body fields the server refused and that were dropped
-	Dataset string   // SHA-256 of the data that was read
-	Notes   []string // bad dataset lines and other things a reader should know
-	Stopped string   // why issue ended before the plan said; "" when it did not
-	Waiting float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+	Window    metrics.Window // the measuring window (contract section 4)
+	Issue     metrics.Window // from the first measured request's issue to the end of the drain
+	Client    metrics.Client
+	File      record.File
+	Refused   []string // optional body fields the server refused and that were dropped
+	Dataset   string   // SHA-256 of the data that was read
+	Notes     []string // bad dataset lines and other things a reader should know
+	Stopped   string   // why issue ended before the plan said; "" when it did not
+	FirstBody string   // body of the first measured request, below the run's folder; "" when none was sent
+	Unready   string   // decode: what was missing when the window opened without a steady load; "" when nothing was
+	Waiting   float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
 }
 
 // Client measures one point. It returns an error only when it could not measure at all; failed requests are in the recording.

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"assay/fault"
 )
 
 // Timeout bounds one question; a server that computes may answer a health question late.
@@ -31,8 +29,8 @@ var ErrTooLarge = errors.New("the answer is too large")
 
 // Asker asks a server about itself.
 type Asker struct {
-	Base      string // http://host:port
-	Token     string // bearer token, if any
+	Base string // base URL: http://host:port, https://…, unix:///path/of/socket
+	Access
 	Transport http.RoundTripper
 }
 
@@ -41,12 +39,7 @@ type Answer struct {
 	Status int
 	Body   []byte
 	Err    error
-	token  string // is hidden in words
-}
-
-// NewTransport asks without a proxy, on a connection of its own: a server that closes an idle one would look like one that failed.
-func NewTransport() *http.Transport {
-	return &http.Transport{Proxy: nil, DisableKeepAlives: true, MaxResponseHeaderBytes: headCap}
+	access Access // its secrets are hidden in words
 }
 
 // Get asks for a path.
@@ -64,7 +57,7 @@ func (a Asker) get(ctx context.Context, path string, most int64) Answer {
 }
 
 // Failed is the answer that did not come.
-func (a Asker) Failed(err error) Answer { return Answer{Err: err, token: a.Token} }
+func (a Asker) Failed(err error) Answer { return Answer{Err: err, access: a.Access} }
 
 // Read takes a whole answer, for as long as Timeout.
 func (a Asker) Read(resp *http.Response) Answer { return a.read(resp, answerCap) }
@@ -76,31 +69,18 @@ func (a Asker) read(resp *http.Response, most int64) Answer {
 	if int64(len(body)) > most {
 		body, err = nil, ErrTooLarge
 	}
-	return Answer{Status: resp.StatusCode, Body: body, Err: err, token: a.Token}
-}
-
-// Hide takes the token out of a text of the server.
-func (a Asker) Hide(text string) string { return fault.Hide(text, a.Token) }
-
-// HideIn takes the token out of a name that the server gave. A token that is shorter than a secret may be a name by chance.
-func (a Asker) HideIn(name string) string {
-	if len(a.Token) < 8 {
-		return name
-	}
-	return a.Hide(name)
+	return Answer{Status: resp.StatusCode, Body: body, Err: err, access: a.Access}
 }
 
 // Send gives the raw response.
 func (a Asker) Send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, a.Base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, httpBase(a.Base)+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", path, err)
 	}
 	req.Close = true
 	req.Header.Set("Content-Type", "application/json")
-	if a.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.Token)
-	}
+	a.sign(req.Header)
 	return a.Transport.RoundTrip(req)
 }
 
@@ -131,6 +111,23 @@ func (a Asker) Labels(ctx context.Context, path, metric string) []map[string]str
 	return out
 }
 
+// Sums gives metrics over all their series, 0 for what is not there.
+func (a Asker) Sums(ctx context.Context, path string, metrics ...string) []float64 {
+	out := make([]float64, len(metrics))
+	r := a.get(ctx, path, metricsCap)
+	if r.Err != nil || r.Status != http.StatusOK {
+		return out
+	}
+	families, err := parseMetrics(r.Body)
+	if err != nil {
+		return out
+	}
+	for i, name := range metrics {
+		out[i], _, _ = Series{name}.sum(families)
+	}
+	return out
+}
+
 // String is an answer in words, for a person: "503: Loading model".
 func (r Answer) String() string {
 	switch {
@@ -141,11 +138,11 @@ func (r Answer) String() string {
 	case isTimeout(r.Err):
 		return "no answer in time"
 	case r.Err != nil:
-		return fault.Hide(r.Err.Error(), r.token)
+		return r.access.Hide(r.Err.Error())
 	case len(r.Body) == 0:
 		return fmt.Sprint(r.Status)
 	}
-	return fmt.Sprintf("%d: %s", r.Status, FirstLine(fault.Hide(messageOf(r.Body), r.token)))
+	return fmt.Sprintf("%d: %s", r.Status, FirstLine(r.access.Hide(messageOf(r.Body))))
 }
 
 func isTimeout(err error) bool {

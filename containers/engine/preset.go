@@ -20,6 +20,7 @@ type Preset struct {
 	ShmBytes    int64             // /dev/shm of a container, when the plan does not say
 	HealthPath  string            // "" when the kind has none that can be relied on
 	ModelsPath  string
+	AnyModel    bool // it serves one model by whatever name it is asked for, and cannot be told how to list it
 	MetricsPath string
 	Metrics     map[string][]Series                      // our name → how the server spells it, first that is there wins
 	Describe    func(ctx context.Context, a Asker) Facts // what it tells of itself
@@ -41,13 +42,14 @@ type Flags struct {
 	Revision                  []string   // hub revision of the weights
 	TokenizerRevision         []string   // hub revision of the tokenizer, where it is apart
 	Switches                  [][]string // always on
-	Positional                string     // after this last word of the command the model is the first argument, without a flag
+	Positional                []string   // after one of these as the last word of the command the model is the first argument, without a flag
 	PathOnly                  bool       // Model takes a file, never a hub name
+	AddressEnv                string     // variable that says host:port, for a server without such flags
 }
 
 // Presets are the kinds of server, in the order they are listed.
 func Presets() []Preset {
-	return []Preset{vllm(), sglang(), llamacpp(), simulated(), openai()}
+	return []Preset{vllm(), sglang(), llamacpp(), trtllm(), tgi(), ollama(), simulated(), openai()}
 }
 
 // PresetNamed finds a kind of server.
@@ -101,7 +103,7 @@ func (p Preset) Arguments(command, args []string, v Values) []string {
 }
 
 func positional(command []string, f Flags) bool {
-	return f.Positional != "" && len(command) > 0 && command[len(command)-1] == f.Positional
+	return len(command) > 0 && slices.Contains(f.Positional, command[len(command)-1])
 }
 
 // saysModel: by a flag, or as the first argument where that is how the server takes it.
@@ -109,7 +111,7 @@ func saysModel(args []string, f Flags) bool {
 	if has(args, f.Model) {
 		return true
 	}
-	return f.Positional != "" && len(args) > 0 && !strings.HasPrefix(args[0], "-")
+	return len(f.Positional) > 0 && len(args) > 0 && !strings.HasPrefix(args[0], "-")
 }
 
 // has tells whether args hold one of the spellings, as a word of its own or with "=value".

@@ -15,7 +15,7 @@ func openai() Preset {
 }
 
 // realEngines are those that may stand behind an address.
-func realEngines() []Preset { return []Preset{vllm(), sglang(), llamacpp()} }
+func realEngines() []Preset { return []Preset{vllm(), sglang(), llamacpp(), tgi(), ollama()} }
 
 // everyEngine reads the metrics of whichever of them it is.
 func everyEngine() map[string][]Series {

@@ -12,7 +12,7 @@ func vllm() Preset {
 		Program: func(string) []string { return []string{"vllm", "serve"} },
 		Flags: Flags{
 			Host: []string{"--host"}, Port: []string{"--port"}, Model: []string{"--model"}, Served: []string{"--served-model-name"},
-			Revision: []string{"--revision"}, TokenizerRevision: []string{"--tokenizer-revision"}, Positional: "serve",
+			Revision: []string{"--revision"}, TokenizerRevision: []string{"--tokenizer-revision"}, Positional: []string{"serve"},
 		},
 		// Idle connections are closed after 5 s by default, and a router that keeps them longer meets resets between turns.
 		Env:        map[string]string{"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"sync"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -22,22 +23,55 @@ type Metrics struct {
 	Values map[string]float64 // running, waiting, kv_usage, prompt_tokens, generation_tokens, prefix_queries, prefix_hits, preemptions
 }
 
-// Scrape reads the metrics of a server by our names, over all its engines. What it does not have is absent, never 0.
-func Scrape(ctx context.Context, baseURL string, p Preset, token string) (Metrics, error) {
+// Scrape reads the metrics of servers by our names, over all of them and all their engines. What one of them does not have is absent,
+// never 0: a sum over the others would be another figure.
+func Scrape(ctx context.Context, baseURLs []string, p Preset, access Access) (Metrics, error) {
 	if p.MetricsPath == "" {
 		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "", "engine %s has no metrics", p.Name)
 	}
-	r := Asker{Base: baseURL, Token: token, Transport: NewTransport()}.get(ctx, p.MetricsPath, metricsCap)
-	if r.Err != nil || r.Status != http.StatusOK {
-		return Metrics{}, fault.New(fault.Telemetry, "scrape_failed", "start the server with its metrics on", "%s%s answered %s", baseURL, p.MetricsPath, r)
+	each := make([]map[string]float64, len(baseURLs))
+	failed := make([]error, len(baseURLs))
+	var asking sync.WaitGroup
+	for i, base := range baseURLs {
+		asking.Go(func() { each[i], failed[i] = scrape(ctx, base, p, access) })
 	}
-	m := Metrics{At: time.Now()}
+	asking.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return Metrics{}, err
+	}
+	return Metrics{At: time.Now(), Values: together(each)}, nil
+}
+
+// scrape reads the metrics of one server.
+func scrape(ctx context.Context, base string, p Preset, access Access) (map[string]float64, error) {
+	r := Asker{Base: base, Access: access, Transport: NewTransport(base, access)}.get(ctx, p.MetricsPath, metricsCap)
+	if r.Err != nil || r.Status != http.StatusOK {
+		return nil, fault.New(fault.Telemetry, "scrape_failed", "start the server with its metrics on", "%s%s answered %s", base, p.MetricsPath, r)
+	}
 	families, err := parseMetrics(r.Body)
 	if err != nil {
-		return Metrics{}, fault.New(fault.Telemetry, "scrape_failed", "", "scrape %s: %s", baseURL, FirstLine(fault.Hide(err.Error(), token)))
+		return nil, fault.New(fault.Telemetry, "scrape_failed", "", "scrape %s: %s", base, FirstLine(access.Hide(err.Error())))
 	}
-	m.Values = valuesOf(families, p)
-	return m, nil
+	return valuesOf(families, p), nil
+}
+
+// together adds the counts of servers; the KV usage is their mean.
+func together(each []map[string]float64) map[string]float64 {
+	out := map[string]float64{}
+	for name, sum := range each[0] {
+		all := true
+		for _, values := range each[1:] {
+			v, ok := values[name]
+			sum, all = sum+v, all && ok
+		}
+		if name == "kv_usage" {
+			sum /= float64(len(each))
+		}
+		if all {
+			out[name] = sum
+		}
+	}
+	return out
 }
 
 // parseMetrics reads the Prometheus text format. What stands before a broken line is lost with it: a half read scrape would
@@ -105,6 +139,10 @@ func value(m *dto.Metric) float64 {
 		return m.Gauge.GetValue()
 	case m.Untyped != nil:
 		return m.Untyped.GetValue()
+	case m.Histogram != nil:
+		return m.Histogram.GetSampleSum()
+	case m.Summary != nil:
+		return m.Summary.GetSampleSum()
 	}
 	return math.NaN()
 }

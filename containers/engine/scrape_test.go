@@ -33,7 +33,7 @@ func TestScrapeRealServers(t *testing.T) {
 		name := strings.TrimSuffix(c.file, ".http") + "_as_" + c.p.Name + ".json"
 		body := enginetest.CaptureBody(t, c.file)
 		base := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
-		m, err := Scrape(t.Context(), base, c.p, "")
+		m, err := Scrape(t.Context(), []string{base}, c.p, Access{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,17 +88,17 @@ func TestScrapeAddsNames(t *testing.T) {
 
 func TestScrapeFaults(t *testing.T) {
 	off := serve(t, enginetest.Status(501, `{"error":{"message":"This server does not support metrics endpoint."}}`))
-	_, err := Scrape(t.Context(), off, llamacpp(), "")
+	_, err := Scrape(t.Context(), []string{off}, llamacpp(), Access{})
 	enginetest.WantFault(t, err, "telemetry.scrape_failed", "501: This server does not support metrics endpoint.")
 	for _, body := range []string{"", "{not metrics", "a{b=\"c\" 1\n"} {
 		base := serve(t, enginetest.Status(200, body))
-		if m, err := Scrape(t.Context(), base, vllm(), ""); err == nil {
+		if m, err := Scrape(t.Context(), []string{base}, vllm(), Access{}); err == nil {
 			t.Errorf("%q was read as %v", body, m)
 		}
 	}
 	p := vllm()
 	p.MetricsPath = ""
-	if _, err := Scrape(t.Context(), off, p, ""); err == nil {
+	if _, err := Scrape(t.Context(), []string{off}, p, Access{}); err == nil {
 		t.Error("no metrics is no error")
 	}
 }

@@ -15,17 +15,23 @@ type closed struct {
 	want  Closed
 	begun int64
 
-	mu     sync.Mutex
-	warm   int       // warm-up requests issued
-	early  []*ticket // measured requests allowed before the window opened
-	issued int       // requests issued in the window
-	unsent int       // measured requests allowed and not yet sent
-	ending bool      // issue stops when they are sent
-	places int       // slots, without those no data came for
-	filled int       // slots that count as busy
-	fullUS int64     // since when the last of these is
-	pauses []Span    // slots waiting
-	end    *time.Timer
+	mu      sync.Mutex
+	warm    int       // warm-up requests issued
+	early   []*ticket // measured requests allowed before the window opened
+	issued  int       // requests issued in the window
+	unsent  int       // measured requests allowed and not yet sent
+	ending  bool      // issue stops when they are sent
+	places  int       // slots, without those no data came for
+	filled  int       // slots that count as busy
+	fullUS  int64     // since when the last of these is
+	resting int       // slots waiting now
+	pauses  []Span    // of slots that waited
+	talks   int       // conversations begun with a measured request
+	left    unsaid    // what issue's end cut off
+	why     string    // issue ends before it was asked to
+	late    bool      // Duration has passed
+	cell    cell
+	end     *time.Timer
 }
 
 func newClosed(l *load, want Closed) *closed {
@@ -33,7 +39,11 @@ func newClosed(l *load, want Closed) *closed {
 		l.note("%d requests cannot keep %d slots busy", n, want.Concurrency)
 		want.Concurrency = n
 	}
-	return &closed{load: l, want: want, places: want.Concurrency}
+	if n := want.Trajectories; n > 0 && n < want.Concurrency {
+		l.note("%d conversations cannot keep %d slots busy", n, want.Concurrency)
+		want.Concurrency = n
+	}
+	return &closed{load: l, want: want, places: want.Concurrency, cell: newCell()}
 }
 
 func (c *closed) wanted() (int, time.Duration) {
@@ -45,16 +55,19 @@ func (c *closed) wanted() (int, time.Duration) {
 
 // issue starts all slots at one instant and waits for their ends.
 func (c *closed) issue(ctx context.Context, feed *feeder) {
+	if c.want.Cell != nil {
+		c.scout(ctx, feed)
+	}
+	c.dialAhead(ctx, c.cfg.ahead())
 	slots := make([]*slot, c.want.Concurrency)
 	for i := range slots {
 		slots[i] = &slot{closed: c, send: c.newSender()}
 	}
 	c.begun = c.cfg.Clock.Now()
-	if c.want.Streaming && c.want.ReadyLimit > 0 {
-		late := time.AfterFunc(c.want.ReadyLimit, c.openLate)
-		defer late.Stop()
-	}
 	var running sync.WaitGroup
+	if c.want.Cell != nil {
+		running.Go(c.await)
+	}
 	for _, s := range slots {
 		running.Go(func() { s.run(ctx, feed) })
 	}
@@ -64,32 +77,36 @@ func (c *closed) issue(ctx context.Context, feed *feeder) {
 	if c.end != nil {
 		c.end.Stop()
 	}
+	if c.left.turns > 0 {
+		c.note("%d turns of %d conversations under way were not sent: issue had stopped", c.left.turns, c.left.talks)
+	}
 }
 
 // openAt opens the window, counts what is sent in it already, and sets its end when that is known.
-func (c *closed) openAt(us int64) {
+func (c *closed) openAt(atUS int64) {
 	if c.isOpened() {
 		return
 	}
-	c.open(us)
+	c.open(atUS)
 	for _, t := range c.early {
-		c.count(t, !t.over && (t.sentUS == record.Never || t.sentUS >= us)) // one that is on its way will be sent inside
+		c.count(t, !t.over && (t.sentUS == record.Never || t.sentUS >= atUS)) // one that is on its way will be sent inside
 	}
 	c.early = nil
 	if d := c.want.Duration; d > 0 {
-		end := us + d.Microseconds()
-		wait := time.Duration(end-c.cfg.Clock.Now()) * time.Microsecond
-		c.end = time.AfterFunc(wait, func() { c.stop(end, "") })
+		end := atUS + d.Microseconds()
+		c.end = time.AfterFunc(us(end-c.cfg.Clock.Now()), func() { c.timeUp(end) })
 	}
 }
 
-func (c *closed) openLate() {
+// timeUp ends issue at the end of its duration, unless too few requests were issued by then.
+func (c *closed) timeUp(endUS int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.isOpened() {
-		c.note("only %d of %d streams had a token after %s; the window opened all the same", c.filled, c.places, c.want.ReadyLimit)
-		c.openAt(c.cfg.Clock.Now())
+	if c.issued < c.want.MinRequests {
+		c.late = true
+		return
 	}
+	c.stop(endUS, "")
 }
 
 // ticket is leave to send one request.
@@ -100,21 +117,22 @@ type ticket struct {
 	counted bool  // as one of the window's
 }
 
-// ticket allows one more request; nil when issue has stopped. It decides whether that is of the warm-up, and ends issue.
-func (c *closed) ticket() *ticket {
+// ticket allows a talk's next request; nil when issue has stopped. It decides whether that is of the warm-up, and ends issue.
+func (c *closed) ticket(s *slot, talk *talk) *ticket {
 	now := c.cfg.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	select {
-	case <-c.stopped:
+	if c.isStopped() {
 		return nil
-	default:
 	}
 	t := &ticket{sentUS: record.Never}
-	if c.warm < c.want.WarmupRequests || now-c.begun < c.want.WarmupDuration.Microseconds() {
+	if c.warming(now) || talk.warm && c.want.Trajectories > 0 {
 		c.warm++
-		t.warmup = true
+		t.warmup, talk.warm = true, true
 		return t
+	}
+	if talk.turn == 0 && !c.begins(s, now) {
+		return nil
 	}
 	if !c.isOpened() {
 		c.unsent++
@@ -148,7 +166,7 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 	defer c.mu.Unlock()
 	again := t.sentUS != record.Never
 	t.sentUS = us
-	if !c.want.Streaming {
+	if c.want.Cell == nil {
 		c.fill(s, us)
 	}
 	if c.isOpened() {
@@ -161,9 +179,10 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 }
 
 // ended takes back the leave of a measured request that was never sent; it is one of the window's by its intended instant.
-func (c *closed) ended(t *ticket, r record.Request) {
+func (c *closed) ended(s *slot, t *ticket, r record.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.cell.restarts(s, r)
 	if t.sentUS != record.Never {
 		return
 	}
@@ -187,7 +206,7 @@ func (c *closed) isOpened() bool {
 // endIssue stops issue when that is due and every request allowed has been sent.
 func (c *closed) endIssue(us int64) {
 	if c.ending && c.unsent == 0 {
-		c.stop(us, "")
+		c.stop(us, c.why)
 	}
 }
 
@@ -202,8 +221,13 @@ func (c *closed) fill(s *slot, us int64) {
 	c.openFull()
 }
 
+// openFull opens the window when every slot is busy; that of a cell waits for more.
 func (c *closed) openFull() {
-	if c.filled > 0 && c.filled == c.places {
+	switch {
+	case c.filled == 0 || c.filled < c.places:
+	case c.want.Cell != nil:
+		c.cell.wake()
+	default:
 		c.openAt(c.fullUS)
 	}
 }
@@ -212,6 +236,11 @@ func (c *closed) openFull() {
 func (c *closed) vacate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.leaveOut()
+}
+
+// leaveOut is vacate for who holds the lock.
+func (c *closed) leaveOut() {
 	c.places--
 	c.openFull()
 }
@@ -224,14 +253,18 @@ func (c *closed) giveUp(r record.Request) {
 		c.places-c.filled, c.places, us(giveUpUS), r.Outcome, r.Error))
 }
 
-// streaming is told by a slot's first measured token.
+// streaming is told by the first token of each of a cell's requests.
 func (c *closed) streaming(s *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.cell.streams(s)
 	c.fill(s, c.cfg.Clock.Now())
 }
 
 func (c *closed) enough(now int64) bool {
+	if c.late && c.issued >= c.want.MinRequests {
+		return true
+	}
 	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-c.start() >= c.want.MinDuration.Microseconds()
 }
 
@@ -253,13 +286,20 @@ func (c *closed) finish() {
 	}
 }
 
-// paused notes that a slot had nothing in flight.
-func (c *closed) paused(fromUS, toUS int64) {
+// pause notes that a slot has nothing in flight from an instant on; the result is called at its end.
+func (c *closed) pause(fromUS int64) (resume func(toUS int64)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pauses = append(c.pauses, Span{fromUS, toUS})
+	c.resting++
+	return func(toUS int64) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.resting--
+		c.pauses = append(c.pauses, Span{fromUS, toUS})
+	}
 }
 
+// waited is the mean number of slots inside a window that had nothing in flight.
 func (c *closed) waited(w Span) float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,9 +24,13 @@ func ParseTarget(base string) (Target, error) { return stream.ParseTarget(base) 
 
 // Config is a load: where to, what each request looks like, and how requests are paced. Exactly one of Closed and Open is set.
 type Config struct {
-	Target  Target
-	Token   string            // bearer token; "" when none
-	Headers map[string]string // extra headers of each request
+	Targets        []Target          // at least one; several share the requests
+	Sticky         bool              // a session's requests go to one target; else requests go round
+	Token          string            // bearer token; "" when none
+	Headers        map[string]string // extra headers of each request
+	SessionHeaders []string          // headers that carry the session; nil: X-Session-ID
+	Secrets        []string          // is hidden in what the servers say, beside Token
+
 	Request Request
 	Salt    Salt
 	Clock   *Clock
@@ -35,6 +39,7 @@ type Config struct {
 	Drain   time.Duration // how long stragglers are awaited after the last issue; then they are cut off as censored
 	Closed  *Closed
 	Open    *Open
+	Engine  func() (EngineState, bool) // the engine's latest word; false or nil when it says nothing
 }
 
 // Salt says what stands before each prompt so that no prefix cache knows it.
@@ -46,23 +51,43 @@ type Salt struct {
 }
 
 // Closed keeps Concurrency requests in flight. The window opens at the instant at which the last slot sends its first measured
-// request, and lasts until issue stops: after Duration, or when a slot first finds that Requests have been issued in the window.
+// request, or as Cell says, and lasts until issue stops: after Duration, when a slot first finds that Requests have been issued in the
+// window, or when a slot finds that Trajectories conversations have been begun.
 type Closed struct {
 	Concurrency    int
 	Requests       int
+	Trajectories   int // conversations that are begun with a measured request; 0: no limit
 	Duration       time.Duration
 	MinDuration    time.Duration
+	MinRequests    int // so many are issued, also when Duration has passed
 	WarmupRequests int
 	WarmupDuration time.Duration
-	Streaming      bool          // the window opens only when each slot has had a token of a measured request
-	ReadyLimit     time.Duration // of Streaming: the window opens after this at the latest
-	ToEnd          bool          // the window lasts until the last request has ended
+	Cell           *Cell // nil for any other closed loop
+	ToEnd          bool  // the window lasts until the last request has ended
+}
+
+// Cell makes a closed loop a decode cell. Its streams share one prompt, which scouts bring into the server's prompt cache first. The window
+// opens when the load is steady: each slot has had a token, and, where the engine tells of itself, it runs nearly all of them and none
+// waits, for Stable without a break.
+type Cell struct {
+	Scouts  int           // requests of one token before the streams begin
+	Stable  time.Duration // how long the load must be steady
+	Timeout time.Duration // from the start of the streams; then the window opens all the same, and Result.Unready says why. 0: no limit
+}
+
+// EngineState is what the engine said of its requests at an instant, summed over its engines.
+type EngineState struct {
+	Running float64
+	Waiting float64
+	AtUS    int64 // UTC
 }
 
 // Open sends on an absolute schedule and never waits for a reply. The window is the issue time less its cuts.
 type Open struct {
 	Rate           float64 // requests/s
-	Arrival        string  // poisson | gamma | constant
+	Arrival        string  // poisson | gamma | constant | trace
+	Ramp           *Ramp   // nil: Rate from the start
+	Speed          float64 // of a trace: how many times faster than recorded
 	Burstiness     float64 // shape of gamma
 	Seed           uint64
 	MaxConcurrency int // 0: no limit
@@ -70,6 +95,18 @@ type Open struct {
 	Duration       time.Duration
 	Warmup         time.Duration // cut from the window's start
 	Cooldown       time.Duration // cut from its end
+}
+
+// once says that a trace is replayed up to its end, and not again until a number or a time is reached.
+func (o Open) once() bool {
+	return o.Arrival == traceArrival && o.Requests == 0 && o.Duration == 0
+}
+
+// Ramp lets the rate of an open loop grow.
+type Ramp struct {
+	From        float64 // requests/s
+	Over        time.Duration
+	Exponential bool // else linear
 }
 
 // Span is a span of the clock, microseconds; StartUS inside, EndUS outside.
@@ -85,6 +122,8 @@ type Result struct {
 	Refused []string // optional body fields the server refused
 	Stopped string   // why issue ended before it was asked to; "" when it did not
 	Waiting float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+	Unready string   // what was missing when a cell's window opened without a steady load; "" when nothing was
+	First   []byte   // body of the first measured request as it was sent; nil when none was
 	Notes   []string
 }
 

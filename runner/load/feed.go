@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"assay/runner/dataset"
 	"assay/runner/load/stream"
@@ -16,17 +17,32 @@ import (
 // talk is a conversation on its way: what was said so far and the body of its next turn.
 type talk struct {
 	session string
+	number  int           // talks of a load are counted from 0
+	prompt  int           // talks of the same number have the same salt; 0: each request has its own
+	at      time.Duration // of a trace: when it arrives
+	warm    bool          // it began in the warm-up
 	turns   []dataset.Turn
 	tools   json.RawMessage
 	turn    int // of the body
 	history []dataset.Message
 	body    stream.Body
+	next    chan step // holds the next turn when that is made ahead
+}
+
+// step is a turn that is ready to be sent: all that was said until then, and the body.
+type step struct {
+	history []dataset.Message
+	body    stream.Body
+	err     error
 }
 
 // feeder reads conversations ahead of their use and encodes their first turns, so that neither delays a request.
 type feeder struct {
 	request Request
 	src     dataset.Source
+	begun   int  // talks
+	shared  bool // all talks are like the first one
+	once    bool // the data's end is its first one
 	out     chan *talk
 	ready   chan struct{} // closed when out is full or the data has ended
 
@@ -43,22 +59,15 @@ func (f *feeder) run(ctx context.Context) {
 	defer close(f.out)
 	full := sync.OnceFunc(func() { close(f.ready) })
 	defer full()
-	seen := map[string]int{}
+	next := f.reading()
 	for {
-		c, err := f.src.Next()
+		t, err := next()
 		if errors.Is(err, io.EOF) {
 			return
-		}
-		var t *talk
-		if err == nil {
-			t, err = f.begin(c, seen)
 		}
 		if err != nil {
 			f.fail(err)
 			return
-		}
-		if t == nil {
-			continue
 		}
 		select {
 		case f.out <- t:
@@ -71,29 +80,109 @@ func (f *feeder) run(ctx context.Context) {
 	}
 }
 
-// begin makes a talk; nil for a conversation without turns. Sessions that come again get a number.
-func (f *feeder) begin(c dataset.Conversation, seen map[string]int) (*talk, error) {
-	if len(c.Turns) == 0 {
-		return nil, nil
+// reading gives what makes one talk after another: from the data, or from its first conversation alone.
+func (f *feeder) reading() func() (*talk, error) {
+	seen := map[string]int{}
+	if !f.shared {
+		return func() (*talk, error) { return f.read(seen) }
 	}
-	t := &talk{session: c.ID, turns: c.Turns, tools: c.Tools, turn: -1}
+	var first *talk
+	return func() (*talk, error) {
+		if first != nil {
+			return f.copy(first), nil
+		}
+		var err error
+		if first, err = f.read(seen); first != nil {
+			first.prompt = 1
+		}
+		return first, err
+	}
+}
+
+// read makes a talk of the next conversation that has turns.
+func (f *feeder) read(seen map[string]int) (*talk, error) {
+	for {
+		c, err := f.src.Next()
+		if err != nil {
+			return nil, err
+		}
+		if f.once && f.src.Stats().Repeats > 0 {
+			return nil, io.EOF
+		}
+		if len(c.Turns) > 0 {
+			return f.begin(c, seen)
+		}
+	}
+}
+
+// begin makes a talk. Sessions that come again get a number.
+func (f *feeder) begin(c dataset.Conversation, seen map[string]int) (*talk, error) {
+	t := &talk{session: c.ID, number: f.begun, prompt: c.Prompt, at: c.At, turns: c.Turns, tools: c.Tools, turn: -1}
+	f.begun++
 	if seen[c.ID]++; seen[c.ID] > 1 {
 		t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])
 	}
-	return t, t.advance(f.request)
+	return t, t.advance(f.request, "")
 }
 
-// advance makes the body of the next turn.
-func (t *talk) advance(q Request) error {
-	t.turn++
-	turn := t.turns[t.turn]
-	t.history = append(slices.Clip(t.history), turn.Messages...)
-	var err error
-	t.body, err = q.Encode(t.history, t.tools, turn.MaxTokens)
-	if err != nil {
-		return fmt.Errorf("conversation %s, turn %d: %w", t.session, t.turn, err)
+// copy begins another session with a talk's first request, whose body they share.
+func (f *feeder) copy(first *talk) *talk {
+	t := *first
+	t.number = f.begun
+	f.begun++
+	t.session = fmt.Sprintf("%s#%d", first.session, f.begun)
+	return &t
+}
+
+// prepare begins to make the next turn beside the present one, where that needs no reply: a long history takes longer to encode than a slot
+// may lie idle.
+func (t *talk) prepare(q Request) {
+	if t.last() || t.live() {
+		return
 	}
-	return nil
+	made := make(chan step, 1)
+	t.next = made
+	go func() { made <- t.after(q, "") }()
+}
+
+// advance goes on to the next turn. reply is what the server said, for a turn that has nothing scripted.
+func (t *talk) advance(q Request, reply string) error {
+	var s step
+	if t.next != nil {
+		s, t.next = <-t.next, nil
+	} else {
+		s = t.after(q, reply)
+	}
+	t.turn++
+	t.history, t.body = s.history, s.body
+	return s.err
+}
+
+// after makes the step behind the present turn.
+func (t *talk) after(q Request, reply string) step {
+	s := step{history: slices.Clip(t.history)}
+	if t.turn >= 0 {
+		s.history = append(s.history, t.turns[t.turn].Answer(reply)...)
+	}
+	turn := t.turns[t.turn+1]
+	s.history = append(s.history, turn.Messages...)
+	if s.body, s.err = encode(q, s.history, t.tools, turn, turn.MaxTokens); s.err != nil {
+		s.err = fmt.Errorf("conversation %s, turn %d: %w", t.session, t.turn+1, s.err)
+	}
+	return s
+}
+
+// alone is the body of the present turn with another limit to its answer.
+func (t *talk) alone(q Request, maxTokens int) (stream.Body, error) {
+	return encode(q, t.history, t.tools, t.turns[t.turn], maxTokens)
+}
+
+// encode makes the body of a turn: its history, or the token ids that stand in its place.
+func encode(q Request, history []dataset.Message, tools json.RawMessage, turn dataset.Turn, maxTokens int) (stream.Body, error) {
+	if len(turn.TokenIDs) > 0 {
+		return q.EncodeIDs(turn.TokenIDs, maxTokens)
+	}
+	return q.Encode(history, tools, maxTokens)
 }
 
 // last says that no turn follows.
@@ -103,11 +192,6 @@ func (t *talk) last() bool { return t.turn == len(t.turns)-1 }
 func (t *talk) live() bool {
 	turn := t.turns[t.turn]
 	return !t.last() && turn.Script == nil && turn.Reply == ""
-}
-
-// answered puts what answers the turn into the history: what is scripted where something is, else the server's reply.
-func (t *talk) answered(reply string) {
-	t.history = append(t.history, t.turns[t.turn].Answer(reply)...)
 }
 
 func (f *feeder) fail(err error) {

@@ -36,15 +36,20 @@ func (o *open) wanted() (int, time.Duration) {
 // waited is nothing in an open loop: it has no slots.
 func (o *open) waited(Span) float64 { return 0 }
 
+// missing is nothing either: its window follows the schedule.
+func (o *open) missing() string { return "" }
+
 // issue follows the schedule, then waits for what is in flight.
 func (o *open) issue(ctx context.Context, feed *feeder) {
+	length := o.length()
+	o.dialAhead(ctx, o.cfg.ahead())
 	start := o.cfg.Clock.Now()
 	opening := time.AfterFunc(o.want.Warmup, func() { o.open(start + o.want.Warmup.Microseconds()) })
 	if o.want.Warmup == 0 {
 		o.open(start)
 	}
-	if cut := o.want.Cooldown; cut > 0 {
-		end := o.length() - cut
+	if cut := o.want.Cooldown; cut > 0 && length > 0 {
+		end := length - cut
 		closing := time.AfterFunc(end, func() { o.shut(start + end.Microseconds()) })
 		defer closing.Stop()
 	}
@@ -57,43 +62,46 @@ func (o *open) issue(ctx context.Context, feed *feeder) {
 	}
 }
 
-// schedule sends until requests or time are used up.
+// schedule sends until requests, time or data are used up.
 func (o *open) schedule(ctx context.Context, feed *feeder, start int64) {
-	times, next := newArrivals(o.want), turns{open: o, feed: feed}
+	times, next := newTimetable(o.want), turns{open: o, feed: feed}
 	for n := 0; ; n++ {
-		at := times.next()
+		t := next.take()
+		at := times.next(t)
 		if d := o.want.Duration; d > 0 && at >= d {
 			o.until(start+d.Microseconds(), "")
 			return
 		}
 		due := start + at.Microseconds()
-		if o.want.Requests > 0 && n >= o.want.Requests {
-			o.until(due, "")
-			return
-		}
-		t := next.take()
-		if t == nil {
-			o.until(due, "the dataset ended")
+		if t == nil || o.want.Requests > 0 && n >= o.want.Requests {
+			o.until(due, o.short(n))
 			return
 		}
 		if !o.sleep(due) {
 			return
 		}
-		c := o.call(t, due)
+		o.arrive(ctx, o.call(t, due))
 		next.sent(t)
-		o.arrive(ctx, c)
 	}
 }
 
-// length is how long the schedule lasts.
+// short says why n requests are all; "" when no more were wanted. A trace ends by itself.
+func (o *open) short(n int) string {
+	if o.want.Arrival == traceArrival || o.want.Requests > 0 && n >= o.want.Requests {
+		return ""
+	}
+	return "the dataset ended"
+}
+
+// length is how long the schedule lasts; 0 when only its trace knows.
 func (o *open) length() time.Duration {
-	if o.want.Requests == 0 {
+	if o.want.Requests == 0 || o.want.Arrival == traceArrival {
 		return o.want.Duration
 	}
 	times := newArrivals(o.want)
-	end := times.next()
+	end := times.next(nil)
 	for range o.want.Requests {
-		end = times.next()
+		end = times.next(nil)
 	}
 	if d := o.want.Duration; d > 0 {
 		return min(end, d)
@@ -108,9 +116,13 @@ func (o *open) until(atUS int64, reason string) {
 	}
 }
 
-// sleep waits for an instant; false when issue stopped meanwhile.
+// sleep waits for an instant; false when issue stopped meanwhile. A schedule that is late sends at once: it follows absolute instants.
 func (o *open) sleep(untilUS int64) bool {
-	timer := time.NewTimer(us(untilUS - o.cfg.Clock.Now()))
+	left := us(untilUS - o.cfg.Clock.Now())
+	if left <= 0 {
+		return !o.isStopped()
+	}
+	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
 	case <-o.stopped:
@@ -215,8 +227,7 @@ func (t *turns) sent(talk *talk) {
 		t.open.unsent += len(talk.turns) - 1 - talk.turn
 		return
 	}
-	talk.answered("")
-	if err := talk.advance(t.open.cfg.Request); err != nil {
+	if err := talk.advance(t.open.cfg.Request, ""); err != nil {
 		t.open.note("%v", err)
 		return
 	}

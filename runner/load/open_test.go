@@ -113,8 +113,8 @@ func TestArrivals(t *testing.T) {
 		const n = 200_000
 		var last, sum, squares float64
 		for i := range n {
-			at := a.next()
-			if at != again.next() {
+			at := a.next(nil)
+			if at != again.next(nil) {
 				t.Fatalf("%s: the same seed gives another schedule", c.kind)
 			}
 			if gap := at.Seconds() - last; i > 0 {

@@ -50,6 +50,8 @@ type stage struct {
 	delay    func(slot int, c *stream.Call) time.Duration // from leave to sending
 	connects bool                                         // the delay is that of opening a connection, else the client's own
 	refuses  func(slot int) bool                          // no connection for this slot
+	token    time.Duration                                // from sending to the first token; 0: with the request's end
+	flows    bool                                         // tokens come all the time
 	usage    func() usage
 	mu       sync.Mutex
 	senders  int
@@ -83,6 +85,12 @@ func (s *stage) send(ctx context.Context, c *stream.Call, slot int) (record.Requ
 	s.bodies = append(s.bodies, string(c.Body.With(c.Salt)))
 	s.mu.Unlock()
 	length, outcome := s.reply(c)
+	token := c.OnToken
+	if token != nil && s.token > 0 {
+		first := time.AfterFunc(s.token, token)
+		defer first.Stop()
+		token = nil
+	}
 	timer := time.NewTimer(length)
 	select {
 	case <-timer.C:
@@ -93,8 +101,8 @@ func (s *stage) send(ctx context.Context, c *stream.Call, slot int) (record.Requ
 			r.Outcome = record.Censored
 		}
 	}
-	if c.OnToken != nil {
-		c.OnToken()
+	if token != nil {
+		token()
 	}
 	if outcome != record.OK && s.retry > 0 {
 		r.RetryAfterUS = s.retry.Microseconds()
@@ -123,7 +131,12 @@ func (s *stage) run(ctx context.Context, t *testing.T) (Result, error) {
 		slot := s.senders
 		s.senders++
 		send := func(ctx context.Context, c *stream.Call) (record.Request, string) { return s.send(ctx, c, slot) }
-		return send, func() int64 { return 0 }
+		return send, func() int64 {
+			if s.flows {
+				return s.cfg.Clock.Now()
+			}
+			return 0
+		}
 	}
 	return l.run(ctx, s.src)
 }
@@ -266,7 +279,7 @@ func TestWarmupByTime(t *testing.T) {
 
 func TestStreamingWindowWaitsForTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Streaming: true, ReadyLimit: time.Hour}}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+		s := &stage{cfg: Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Cell: &Cell{Timeout: time.Hour}}}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
 			return time.Duration(1+2*min(c.Index, 1)) * time.Second, record.OK // the second slot's first token comes after 3 s
 		}}
 		res, err := s.run(t.Context(), t)
@@ -369,7 +382,7 @@ func TestFailedTurnEndsItsConversation(t *testing.T) {
 			return time.Second, record.OK
 		}}
 		res, err := s.run(t.Context(), t)
-		if err != nil || s.records[1].Session != "c2" || s.records[1].Turn != 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "2 turns") {
+		if err != nil || s.records[1].Session != "c2" || s.records[1].Turn != 0 || len(res.Notes) != 2 || !strings.Contains(res.Notes[0], "issue had stopped") || !strings.Contains(res.Notes[1], "2 turns") {
 			t.Errorf("%+v, notes %q, %v", s.records[1], res.Notes, err)
 		}
 	})

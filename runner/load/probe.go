@@ -9,10 +9,25 @@ import (
 	"assay/runner/record"
 )
 
+// ProbeSession is the session of the requests that ask what a server takes.
+const ProbeSession = "probe"
+
 // probe asks once, with a request of one token, whether the server takes the optional body fields, and gives those it
 // refuses. Its requests are recorded as warm-up.
-func (l *load) probe(ctx context.Context) ([]string, error) {
-	send := l.newSender()
+func (l *load) probe(ctx context.Context, to *targets) ([]string, error) {
+	var refused []string
+	for i := range to.clients {
+		more, err := l.refusedBy(ctx, to.only(i))
+		if err != nil {
+			return nil, err
+		}
+		l.cfg.Request.Omit = append(l.cfg.Request.Omit, more...)
+		refused = append(refused, more...)
+	}
+	return refused, nil
+}
+
+func (l *load) refusedBy(ctx context.Context, send sender) ([]string, error) {
 	offered := slices.DeleteFunc(l.cfg.Request.Offers(), func(f string) bool { return slices.Contains(l.cfg.Request.Omit, f) })
 	if ok, err := l.accepts(ctx, send, nil); ok || err != nil {
 		return nil, err
@@ -37,7 +52,7 @@ func (l *load) accepts(ctx context.Context, send sender, omit []string) (bool, e
 		return false, err
 	}
 	now := l.cfg.Clock.Now()
-	r, _ := send(ctx, &stream.Call{Index: l.number(), Warmup: true, Session: "probe", Body: b, IntendedUS: now, DueUS: now})
+	r, _ := send(ctx, &stream.Call{Index: l.number(), Warmup: true, Session: ProbeSession, Body: b, IntendedUS: now, DueUS: now})
 	if err := l.tally.keep(r); err != nil {
 		return false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"assay/fault"
@@ -23,39 +24,35 @@ const (
 // measure: limits of this machine, unreadable data, a request that could not be kept, or ctx's cause when that ended;
 // what was recorded until then is handed on all the same.
 func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.Request) error, report func(Progress)) (Result, error) {
-	if err := checkLimits(cfg.connections(), cfg.Target); err != nil {
-		return Result{}, err
+	for _, target := range cfg.Targets {
+		if err := checkLimits(cfg.connections(), target); err != nil {
+			return Result{}, err
+		}
 	}
 	vitals := stream.NewVitals()
-	c := stream.NewClient(stream.Options{
-		Vitals: vitals,
-		Target: cfg.Target, Token: cfg.Token, Headers: cfg.Headers, Endpoint: cfg.Request.Endpoint,
-		Clock: cfg.Clock, Stall: cfg.Stall, Timeout: cfg.Timeout,
-	})
-	defer c.Close()
-	c.SwitchOnStamps(ctx)
+	to := openTargets(ctx, cfg, vitals)
+	defer to.close()
 	beside, stop := context.WithCancel(ctx)
 	defer stop()
 	go cfg.Clock.Keep(beside)
 
 	l := newLoad(cfg, keep, report)
 	l.vitals = vitals
-	l.sender = func() (sender, func() int64) {
-		x := c.NewExchange()
-		return x.Do, x.Tokens
+	l.sender = to.sender
+	if to.stampSource() == "user" {
+		go l.watchWakeups(beside)
 	}
-	refused, err := l.probe(ctx)
+	refused, err := l.probe(ctx, to)
 	if err != nil {
 		return Result{}, err
 	}
-	l.cfg.Request.Omit = append(l.cfg.Request.Omit, refused...)
-	c.WatchIdle(ctx, reuseCheck)
+	if to.watchIdle(ctx, reuseCheck); to.reuses() {
+		l.dial = to.dial
+	}
 	res, err := l.run(ctx, src)
 	res.Refused = refused
-	if !c.Reuses() {
-		res.Notes = append(res.Notes, "the server closes connections after an answer without saying so; each request opened its own")
-	}
-	res.Health.StampSource = c.StampSource()
+	res.Notes = append(res.Notes, to.notes()...)
+	res.Health.StampSource = to.stampSource()
 	return res, err
 }
 
@@ -75,7 +72,9 @@ type load struct {
 	cfg    Config
 	tally  *tally
 	report func(Progress)
-	sender func() (sender, func() int64) // makes a sender for one goroutine, with a count of its token events
+	sender func() (sender, func() int64)                            // makes a sender for one goroutine, with a count of its token events
+	dial   func(ctx context.Context, n int) (opened int, err error) // opens connections ahead; nil when none is used twice
+	first  atomic.Pointer[stream.Call]                              // the first measured one
 
 	vitals *stream.Vitals
 	usage  func() usage // of this process until now
@@ -91,6 +90,7 @@ type load struct {
 	reason   string // why it stopped before it was asked to
 	notes    []string
 	live     []func() int64
+	flown    int64 // token events at the last check
 	before   usage // as the window opened
 	after    usage // as it ended
 	rss      int64
@@ -167,6 +167,16 @@ func (l *load) stop(atUS int64, reason string) {
 	close(l.stopped)
 }
 
+// isStopped says that issue is.
+func (l *load) isStopped() bool {
+	select {
+	case <-l.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
 func (l *load) note(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,8 +185,8 @@ func (l *load) note(format string, args ...any) {
 
 // call makes the request of a talk's next turn, due at an instant.
 func (l *load) call(t *talk, dueUS int64) *stream.Call {
-	c := &stream.Call{Index: l.number(), Session: t.session, Turn: t.turn, Body: t.body, IntendedUS: dueUS, DueUS: dueUS}
-	c.Salt = l.cfg.Salt.of(c.Index, c.Session)
+	c := &stream.Call{Index: l.number(), Session: t.session, Talk: t.number, Turn: t.turn, Body: t.body, IntendedUS: dueUS, DueUS: dueUS}
+	c.Salt = l.cfg.Salt.of(c.Index, t.prompt, c.Session)
 	return c
 }
 
@@ -185,6 +195,9 @@ func (l *load) number() int { return int(l.tally.issued.Add(1) - 1) }
 
 // send sends a call and hands on its record.
 func (l *load) send(ctx context.Context, send sender, c *stream.Call) (record.Request, string) {
+	if !c.Warmup && l.first.Load() == nil {
+		l.first.CompareAndSwap(nil, c)
+	}
 	l.tally.inFlight.Add(1)
 	r, reply := send(ctx, c)
 	l.tally.inFlight.Add(-1)
@@ -197,6 +210,7 @@ type pacer interface {
 	issue(ctx context.Context, feed *feeder)
 	wanted() (requests int, length time.Duration) // of the window; 0 when that is open
 	waited(w Span) float64                        // mean number of slots that waited inside the window
+	missing() string                              // what was missing when a window opened that had to
 }
 
 // run issues, awaits stragglers up to the drain limit, and sums up.
@@ -211,6 +225,7 @@ func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
 	flow, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
 	feed := newFeeder(l.cfg.Request, src, ahead)
+	feed.shared, feed.once = l.cfg.Closed != nil && l.cfg.Closed.Cell != nil, l.cfg.Open != nil && l.cfg.Open.once()
 	read, done := make(chan struct{}), make(chan struct{})
 	reading, stopReading := context.WithCancel(ctx)
 	go func() {
@@ -265,9 +280,25 @@ func (l *load) check() {
 	if err := l.tally.failure(); err != nil {
 		l.stop(l.cfg.Clock.Now(), "a request could not be recorded: "+err.Error())
 	}
+	if l.flows() {
+		l.tally.alive()
+	}
 	if why := l.tally.hopeless(l.cfg.connections()); why != "" {
 		l.stop(l.cfg.Clock.Now(), "the server served no request for 10 s; the last one ended with "+why)
 	}
+}
+
+// flows says that tokens have come since it was asked last.
+func (l *load) flows() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var sum int64
+	for _, tokens := range l.live {
+		sum += tokens()
+	}
+	grown := sum > l.flown
+	l.flown = sum
+	return grown
 }
 
 // found is what the pacer left: the window, why issue stopped, and its notes.
@@ -291,7 +322,10 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	issue := t.span()
 	l.shut(max(l.doneUS, issue.EndUS)) // where the window lasts until the last request has ended
 	res := l.found()                   // a timer of the pacer may still be at work
-	res.Issue, res.Waiting = issue, p.waited(res.Window)
+	res.Issue, res.Waiting, res.Unready = issue, p.waited(res.Window), p.missing()
+	if c := l.first.Load(); c != nil {
+		res.First = c.Body.With(c.Salt)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	res.Health.TokenSource, res.Health.LagUS = t.source, t.lag(res.Window, l.cfg.Closed != nil)

@@ -8,14 +8,17 @@ import (
 )
 
 // of gives the salt of a request as it stands inside a JSON string. The part that differs comes first, so that the first
-// block of a prefix cache already differs; run and point are a digest to keep the salt at a few tokens.
-func (s Salt) of(index int, session string) string {
-	switch s.Kind {
-	case "run":
+// block of a prefix cache already differs; run and point are a digest to keep the salt at a few tokens. prompt is not 0 where several
+// requests share their prompt, and with it the salt.
+func (s Salt) of(index, prompt int, session string) string {
+	switch {
+	case s.Kind == "run" && prompt > 0:
+		return digest(s.Run+"/"+s.Point+"/"+strconv.Itoa(prompt)) + " "
+	case s.Kind == "run":
 		return strconv.Itoa(index) + "-" + digest(s.Run+"/"+s.Point) + " "
-	case "session":
+	case s.Kind == "session":
 		return digest(s.Run+"/"+s.Point+"/"+session) + " "
-	case "text":
+	case s.Kind == "text":
 		return escaped(s.Text)
 	}
 	return ""

@@ -38,6 +38,7 @@ func (s *slot) run(ctx context.Context, feed *feeder) {
 				return
 			}
 			if !s.converse(ctx, t) {
+				s.leave(t)
 				return
 			}
 		}
@@ -55,7 +56,7 @@ func (s *slot) starved(feed *feeder) {
 
 // converse sends the turns of a conversation; false when issue has stopped.
 func (s *slot) converse(ctx context.Context, t *talk) bool {
-	for {
+	for !s.aside(t) {
 		if !s.rest(t) {
 			return false
 		}
@@ -70,12 +71,12 @@ func (s *slot) converse(ctx context.Context, t *talk) bool {
 			s.tally.skip(len(t.turns) - 1 - t.turn)
 			return true
 		}
-		t.answered(reply)
-		if err := t.advance(s.cfg.Request); err != nil {
+		if err := t.advance(s.cfg.Request, reply); err != nil {
 			s.note("%v", err)
 			return true
 		}
 	}
+	return true
 }
 
 // rest waits as long as the turn's user does, and as long as failures ask for; false when issue stopped meanwhile.
@@ -94,7 +95,8 @@ func (s *slot) rest(t *talk) bool {
 	s.finish()
 	timer := time.NewTimer(left)
 	defer timer.Stop()
-	defer func() { s.paused(from, min(until, s.cfg.Clock.Now())) }()
+	resume := s.pause(from)
+	defer func() { resume(min(until, s.cfg.Clock.Now())) }()
 	select {
 	case <-timer.C:
 		return true
@@ -108,15 +110,15 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 	if ctx.Err() != nil {
 		return r, "", false
 	}
-	leave := s.ticket()
+	leave := s.ticket(s, t)
 	if leave == nil {
 		return r, "", false
 	}
 	c := s.call(t, s.freeUS)
 	c.Warmup, c.WantReply = leave.warmup, t.live()
 	if !leave.warmup {
-		s.follow(c, leave)
-		defer func() { s.ended(leave, r) }()
+		s.follow(c, t, leave)
+		defer func() { s.ended(s, leave, r) }()
 	}
 	r, reply = s.load.send(ctx, s.send, c)
 	s.freeUS = r.DoneUS
@@ -125,18 +127,21 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 	return r, reply, true
 }
 
-// follow has a measured request tell when it is sent, and its first token where that makes the slot a busy one.
-func (s *slot) follow(c *stream.Call, leave *ticket) {
+// follow has a measured request tell when it is sent, and makes use of its first token.
+func (s *slot) follow(c *stream.Call, t *talk, leave *ticket) {
 	c.OnSend = func(us int64) { s.sent(s, leave, us) }
-	if s.want.Streaming && !s.filled {
-		c.OnToken = func() { s.streaming(s) }
+	c.OnToken = func() {
+		if s.want.Cell != nil {
+			s.streaming(s)
+		}
+		t.prepare(s.cfg.Request)
 	}
 }
 
 // bear gives the slot up that fails to send its first request for as long as a load bears a server that serves nothing.
 func (s *slot) bear(r record.Request) {
 	switch {
-	case r.SentUS != record.Never, r.Warmup, s.filled, s.want.Streaming:
+	case r.SentUS != record.Never, r.Warmup, s.filled, s.want.Cell != nil:
 		s.blockedUS = record.Never
 	case s.blockedUS == record.Never:
 		s.blockedUS = r.DoneUS

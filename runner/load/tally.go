@@ -33,7 +33,7 @@ type tally struct {
 	first    int64  // sending of the first measured request
 	last     int64  // end of the last one
 	failures int    // in a row
-	since    int64  // the last success, or the start
+	since    int64  // the last sign that the server serves, or the start
 	sample   string
 	skipped  int // turns never sent because an earlier one of their conversation failed
 }
@@ -70,6 +70,13 @@ func (t *tally) streak(r record.Request) {
 		t.failures++
 		t.sample = string(r.Outcome) + ": " + r.Error
 	}
+}
+
+// alive says that the server serves, though no request need have ended.
+func (t *tally) alive() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since = t.clock.Now()
 }
 
 func (t *tally) measured(r record.Request, dueUS int64) {

@@ -121,10 +121,11 @@ func TestSendingsAreCountedByTheirInstants(t *testing.T) {
 			t.Errorf("%d counted, want %d", c.issued, want)
 		}
 	}
-	first, before, other, pending, never, back := c.ticket(), c.ticket(), c.ticket(), c.ticket(), c.ticket(), c.ticket()
+	leave := func() *ticket { return c.ticket(a, &talk{}) }
+	first, before, other, pending, never, back := leave(), leave(), leave(), leave(), leave(), leave()
 	c.sent(a, before, 50)
 	c.sent(a, back, 60)
-	c.ended(never, record.Request{SentUS: record.Never, IntendedUS: 70, DoneUS: 80})
+	c.ended(a, never, record.Request{SentUS: record.Never, IntendedUS: 70, DoneUS: 80})
 	counted(0)
 	c.sent(a, first, 101) // after the window's first instant, told before it
 	c.sent(b, other, 100)
@@ -136,9 +137,9 @@ func TestSendingsAreCountedByTheirInstants(t *testing.T) {
 	counted(2)
 	c.sent(a, back, 120)
 	counted(3)
-	late := c.ticket()
+	late := leave()
 	counted(4)
-	c.ended(late, record.Request{SentUS: record.Never, IntendedUS: 99, DoneUS: 130})
+	c.ended(a, late, record.Request{SentUS: record.Never, IntendedUS: 99, DoneUS: 130})
 	counted(3)
 	if c.unsent != 0 {
 		t.Errorf("%d are still on their way", c.unsent)
@@ -177,7 +178,7 @@ func TestHealthIsOfTheWindow(t *testing.T) {
 			inside(0, 10), 10 * time.Second, Lag{5000, 5000, 5000}},
 		{"closed", Config{Closed: &Closed{Concurrency: 3, Duration: 7 * time.Second}}, closed, 7 * time.Second, Lag{5000, 5000, 5000}},
 		{"to the end", Config{Closed: &Closed{Concurrency: 1, Duration: 2500 * time.Millisecond, ToEnd: true}}, closed, 3010001 * time.Microsecond, Lag{5000, 5000, 5000}},
-		{"decode cell", Config{Closed: &Closed{Concurrency: 2, Duration: 500 * time.Millisecond, Streaming: true}}, closed, 500 * time.Millisecond, Lag{5000, 5000, 5000}},
+		{"decode cell", Config{Closed: &Closed{Concurrency: 2, Duration: 500 * time.Millisecond, Cell: &Cell{}}}, closed, 500 * time.Millisecond, Lag{5000, 5000, 5000}},
 		{"one request, due before", Config{Closed: &Closed{Concurrency: 1, Requests: 1}}, inside(1, 2), time.Second, Lag{300_000, 300_000, 300_000}},
 	}
 	for _, c := range cases {
@@ -205,7 +206,7 @@ func TestLastSlotIsTheOneSentLast(t *testing.T) {
 	for _, told := range [][2]int64{{100, 101}, {101, 100}} {
 		cfg := Config{Clock: NewClock(), Closed: &Closed{Concurrency: 2, Requests: 50}}
 		c := newClosed(newLoad(cfg, func(record.Request) error { return nil }, func(Progress) {}), *cfg.Closed)
-		a, b := c.ticket(), c.ticket()
+		a, b := c.ticket(&slot{}, &talk{}), c.ticket(&slot{}, &talk{})
 		c.sent(&slot{closed: c}, a, told[0])
 		c.sent(&slot{closed: c}, b, told[1])
 		if c.start() != 101 || c.issued != 1 {

@@ -51,9 +51,9 @@ func (d Drive) Run(ctx context.Context) (Driven, error) {
 		return Driven{}, fault.New(fault.Store, "recording", "choose another folder for temporary files (TMPDIR)", "the recording cannot be made: %w", err)
 	}
 	cfg := load.Config{
-		Target: target, Clock: clock, Stall: time.Minute, Drain: time.Millisecond, Salt: load.Salt{Kind: "none"},
+		Targets: []load.Target{target}, Clock: clock, Stall: time.Minute, Drain: time.Millisecond, Salt: load.Salt{Kind: "none"},
 		Request: load.Request{Endpoint: "chat", Model: "paced", Dialect: "openai", MaxTokens: d.Tokens},
-		Closed:  &load.Closed{Concurrency: d.Streams, Duration: d.Duration, Streaming: true, ReadyLimit: time.Minute},
+		Closed:  &load.Closed{Concurrency: d.Streams, Duration: d.Duration, Cell: &load.Cell{Timeout: time.Minute}},
 	}
 	if d.Profile != "" {
 		f, err := os.Create(d.Profile)

@@ -64,7 +64,7 @@ type streamOptions struct {
 type wire struct {
 	Model       string            `json:"model"`
 	Messages    []dataset.Message `json:"messages,omitempty"`
-	Prompt      *string           `json:"prompt,omitempty"`
+	Prompt      any               `json:"prompt,omitempty"` // a text, or token ids
 	Tools       json.RawMessage   `json:"tools,omitempty"`
 	MaxTokens   int               `json:"max_tokens"`
 	MinTokens   int               `json:"min_tokens,omitempty"`
@@ -85,6 +85,27 @@ type Body struct {
 // Encode makes the body that asks for the next message after messages. tools are OpenAI's definitions, nil for none; the
 // completions endpoint knows none.
 func (q Request) Encode(messages []dataset.Message, tools json.RawMessage, maxTokens int) (Body, error) {
+	w := q.wire(maxTokens)
+	if q.Endpoint == "completions" {
+		w.Prompt = flatten(messages)
+		return w.encode(`"prompt":"`)
+	}
+	w.Messages, w.Tools = messages, tools
+	return w.encode(`"content":"`)
+}
+
+// EncodeIDs makes the body that asks the completions endpoint for what follows token ids. Its salt is more ids, each with a comma after it.
+func (q Request) EncodeIDs(ids []int32, maxTokens int) (Body, error) {
+	if q.Endpoint != "completions" || len(ids) == 0 {
+		return Body{}, fmt.Errorf("encode a request: %d token ids cannot be sent to the %s endpoint", len(ids), q.Endpoint)
+	}
+	w := q.wire(maxTokens)
+	w.Prompt = ids
+	return w.encode(`"prompt":[`)
+}
+
+// wire is everything of a body but the prompt.
+func (q Request) wire(maxTokens int) wire {
 	w := wire{Model: q.Model, MaxTokens: q.MaxTokens, Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed, Stream: true}
 	if maxTokens > 0 {
 		w.MaxTokens = maxTokens
@@ -96,13 +117,11 @@ func (q Request) Encode(messages []dataset.Message, tools json.RawMessage, maxTo
 	if q.sends(fieldOptions) {
 		w.Options = &streamOptions{IncludeUsage: true, Continuous: q.sends(fieldContinuous)}
 	}
-	key := `"content":"`
-	if q.Endpoint == "completions" {
-		text := flatten(messages)
-		w.Prompt, key = &text, `"prompt":"`
-	} else {
-		w.Messages, w.Tools = messages, tools
-	}
+	return w
+}
+
+// encode writes the body, whose salt comes after key.
+func (w wire) encode(key string) (Body, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"assay/fault"
 )
 
 // Options say how requests are sent.
@@ -15,6 +17,8 @@ type Options struct {
 	Target   Target
 	Token    string            // bearer token; "" when none
 	Headers  map[string]string // extra headers of each request
+	Sessions []string          // headers that carry the session; nil: X-Session-ID
+	Secrets  []string          // is hidden in what the server says, beside Token
 	Endpoint string            // chat | completions
 	Clock    *Clock
 	Vitals   *Vitals       // nil: its own
@@ -24,15 +28,16 @@ type Options struct {
 
 // Client sends requests to one target over connections that it keeps. Many exchanges share it.
 type Client struct {
-	clock   *Clock
-	dialer  *dialer
-	vitals  *Vitals
-	stamps  stamps
-	pool    pool
-	head    string // request line and fixed headers
-	token   string // is hidden in what the server says
-	stall   time.Duration
-	timeout time.Duration
+	clock    *Clock
+	dialer   *dialer
+	vitals   *Vitals
+	stamps   stamps
+	pool     pool
+	head     string   // request line and fixed headers
+	sessions []string // beginnings of the lines that carry the session
+	secrets  []string
+	stall    time.Duration
+	timeout  time.Duration
 
 	userStamps atomic.Bool // a connection gave none of the kernel's stamps
 }
@@ -43,7 +48,39 @@ func NewClient(o Options) *Client {
 	if vitals == nil {
 		vitals = NewVitals()
 	}
-	return &Client{clock: o.Clock, vitals: vitals, dialer: newDialer(o.Target, o.Clock, vitals), head: requestHead(o), token: o.Token, stall: o.Stall, timeout: o.Timeout}
+	return &Client{
+		clock: o.Clock, vitals: vitals, dialer: newDialer(o.Target, o.Clock, vitals), head: requestHead(o), sessions: sessionLines(o.Sessions),
+		secrets: append([]string{o.Token}, o.Secrets...), stall: o.Stall, timeout: o.Timeout,
+	}
+}
+
+// sessionHeader carries the session when nothing else was asked for.
+const sessionHeader = "X-Session-ID"
+
+// sessionLines are headers as they begin.
+func sessionLines(names []string) []string {
+	if names == nil {
+		names = []string{sessionHeader}
+	}
+	lines := make([]string, len(names))
+	for i, name := range names {
+		lines[i] = printable(name) + ": "
+	}
+	return lines
+}
+
+// hide takes what must not be told out of a text of the server.
+func (c *Client) hide(text string) string {
+	for _, secret := range c.secrets {
+		text = fault.Hide(text, secret)
+	}
+	return text
+}
+
+// Over has the exchange's next requests go over another client.
+func (x *Exchange) Over(c *Client) *Exchange {
+	x.Client = c
+	return x
 }
 
 // SwitchOnStamps has the kernel stamp what it receives, where the target's connections can have stamps; Close ends it.
@@ -110,10 +147,12 @@ func printable(s string) string {
 // message puts a whole request together: head, body up to the prompt, salt, rest of the body.
 func (c *Client) message(call *Call) []byte {
 	n := len(call.Body.bytes) + len(call.Salt)
-	b := make([]byte, 0, len(c.head)+len(call.Session)+64+n)
+	b := make([]byte, 0, len(c.head)+len(c.sessions)*(len(call.Session)+32)+64+n)
 	b = append(b, c.head...)
-	if call.Session != "" {
-		b = append(append(append(b, "X-Session-ID: "...), printable(call.Session)...), "\r\n"...)
+	if session := printable(call.Session); session != "" {
+		for _, line := range c.sessions {
+			b = append(append(append(b, line...), session...), "\r\n"...)
+		}
 	}
 	b = append(strconv.AppendInt(append(b, "Content-Length: "...), int64(n), 10), "\r\n\r\n"...)
 	return call.Body.append(b, call.Salt)

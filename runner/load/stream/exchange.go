@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"assay/fault"
 	"assay/runner/record"
 )
 
@@ -18,6 +17,7 @@ type Call struct {
 	Index      int
 	Warmup     bool
 	Session    string
+	Talk       int // number of the session: the sessions of a load are counted from 0
 	Turn       int
 	Body       Body
 	Salt       string // put before the prompt, as the inside of a JSON string
@@ -316,7 +316,7 @@ func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 		r.DoneUS = max(s.readUS, r.SentUS)
 	}
 	r.FirstByteUS, r.BytesIn, r.SharedReads = s.firstUS, s.bytes, s.shared
-	r.ID, r.FinishReason, r.Status = fault.Hide(s.id, x.token), fault.Hide(s.finish, x.token), x.resp.status
+	r.ID, r.FinishReason, r.Status = x.hide(s.id), x.hide(s.finish), x.resp.status
 	r.InputTokens, r.CachedTokens, r.FirstAnswer = s.input, s.cached, s.answer
 	if s.usage {
 		r.OutputTokens = s.output
@@ -329,7 +329,7 @@ func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 		r.RetryAfterUS = x.resp.retry.Microseconds()
 	}
 	r.Outcome, r.Error = x.outcome(ctx, end)
-	r.Error = cut(fault.Hide(r.Error, x.token))
+	r.Error = cut(x.hide(r.Error))
 }
 
 // cut shortens a text to what a record keeps, at a whole character.

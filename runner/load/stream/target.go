@@ -53,6 +53,17 @@ func prefix(path string) string {
 	return strings.TrimRight(before, "/")
 }
 
+// String is the target as an address: http://host:port/prefix or unix:///path.
+func (t Target) String() string {
+	switch {
+	case t.Network == "unix":
+		return "unix://" + t.Address
+	case t.TLS:
+		return "https://" + t.Host + t.Prefix
+	}
+	return "http://" + t.Host + t.Prefix
+}
+
 // serverName is the name the certificate must have.
 func (t Target) serverName() string {
 	host, _, err := net.SplitHostPort(t.Address)

@@ -1,0 +1,400 @@
+package runner_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"assay/plan"
+	"assay/runner"
+	"assay/runner/metrics"
+	"assay/runner/record"
+	"assay/sim"
+)
+
+// stampSlackUS is how far a stamp may be from the server's readings: the kernel stamps what comes over the loopback inside the
+// server's write, so what is left is the reading of the offset between the real-time and the monotonic clock, and rounding. It does not
+// grow with the load of the machine.
+const stampSlackUS = 50
+
+// measured is one point, measured by the native client against a simulated engine.
+type measured struct {
+	cfg     sim.Config
+	plan    plan.Plan
+	point   plan.Point
+	m       runner.Measurement
+	rec     record.Recording
+	reading runner.Reading
+	sights  []sight
+	engine  *sim.Server
+	quiet   *quiet
+}
+
+// quiet knows when connections fell idle: the bytes that end an answer were written before.
+type quiet struct {
+	mu sync.Mutex
+	at map[string][]time.Time // by the client's end
+}
+
+func (q *quiet) note(conn net.Conn, state http.ConnState) {
+	if state == http.StateIdle {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		remote := conn.RemoteAddr().String()
+		q.at[remote] = append(q.at[remote], time.Now())
+	}
+}
+
+// after is the first instant after us, UTC, at which the connection fell idle; a second later when it never did.
+func (q *quiet) after(remote string, us int64) int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, t := range q.at[remote] {
+		if t.UnixMicro() >= us {
+			return t.UnixMicro()
+		}
+	}
+	return us + 1_000_000
+}
+
+// measure measures a point of p.
+func measure(t testing.TB, cfg sim.Config, p plan.Plan, point plan.Point) measured {
+	t.Helper()
+	drift := clockDrift()
+	engine := sim.New(cfg)
+	idle := &quiet{at: map[string][]time.Time{}}
+	server := httptest.NewUnstartedServer(engine.Handler())
+	server.Config.ConnState = idle.note
+	server.Start()
+	p.Server.Engine = "sim"
+	p.Workload.Lengths = "words"
+	if p.Client.Drain == 0 {
+		p.Client.Drain = plan.Duration(20 * time.Second)
+	}
+	client, err := runner.ClientNamed("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	m, err := client.Run(t.Context(), runner.Job{Run: "truth", Plan: p, Point: point, BaseURLs: []string{server.URL}, Model: "sim", Dir: dir}, func(runner.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Close() // returns when every request has ended there too
+	path := filepath.Join(dir, m.File.Path)
+	rec, err := record.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Header.StampSource != "kernel" {
+		t.Skip("the kernel gives no receive stamps here")
+	}
+	reading, err := runner.PassOf(p, point, m.Window, m.Issue).File(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := measured{cfg: cfg, plan: p, point: point, m: m, rec: rec, reading: reading, engine: engine, quiet: idle}
+	out.join(t, float64(stampSlackUS+drift()))
+	return out
+}
+
+// clockDrift gives a function that says by how many microseconds the system's clock moved against the monotonic one since: the zeros of
+// the two sides' clocks were read at different instants.
+func clockDrift() func() int64 {
+	start := time.Now()
+	return func() int64 {
+		now := time.Now()
+		return now.Sub(start).Microseconds() - now.Round(0).Sub(start.Round(0)).Microseconds()
+	}
+}
+
+// join makes pairs of what both sides saw.
+func (d *measured) join(t testing.TB, slack float64) {
+	t.Helper()
+	byID := map[string]sim.Truth{}
+	statuses := map[int]int{} // of the answers that had no id
+	for _, truth := range d.engine.Truth() {
+		if truth.Status == http.StatusOK {
+			byID[truth.ID] = truth
+		} else {
+			statuses[truth.Status]++
+		}
+	}
+	for _, r := range d.rec.Requests {
+		if r.Outcome == record.HTTPStatus {
+			statuses[r.Status]--
+			d.sights = append(d.sights, sight{client: r, epoch: d.rec.Header.EpochUS, answer: -1})
+			continue
+		}
+		truth, ok := byID[r.ID]
+		if !ok {
+			t.Errorf("request %d (%s, id %q) is not in the server's log, or is there once and came twice", r.Index, r.Outcome, r.ID)
+			continue
+		}
+		delete(byID, r.ID)
+		d.sights = append(d.sights, d.sightOf(r, truth, slack))
+	}
+	for id, truth := range byID {
+		t.Errorf("the server served %s (%s), and the client has no record of it", id, truth.End)
+	}
+	for status, n := range statuses {
+		if n != 0 {
+			t.Errorf("status %d: the server sent %d more than the client saw", status, n)
+		}
+	}
+}
+
+// sightOf puts a request's stamps beside the server's. Events that came in one read have one stamp, that of the last of them.
+func (d *measured) sightOf(r record.Request, truth sim.Truth, slack float64) sight {
+	s := sight{client: r, server: truth, epoch: d.rec.Header.EpochUS, answer: -1}
+	before := 0
+	for i := range min(len(r.Events), len(truth.Events)) {
+		e := truth.Events[i]
+		lo := float64(e.AtUS-d.rec.Header.EpochUS) - slack
+		s.events = append(s.events, sent{span: span{lo: lo}, at: r.Events[i].AtUS, n: int64(e.Tokens)})
+		if s.answer < 0 && (truth.Path != "/v1/chat/completions" || before >= d.cfg.Reasoning) {
+			s.answer = i
+		}
+		before += e.Tokens
+	}
+	for i := len(s.events) - 1; i >= 0; i-- {
+		s.events[i].hi = float64(truth.Events[i].AfterUS-d.rec.Header.EpochUS) + slack
+		if i+1 < len(s.events) && s.events[i+1].at == s.events[i].at {
+			s.events[i].hi = s.events[i+1].hi
+		}
+		if i+1 == len(truth.Events) { // what ends the stream can come in one read with it
+			s.events[i].hi = float64(d.endOf(r, truth, i)-d.rec.Header.EpochUS) + slack
+		}
+	}
+	return s
+}
+
+// endOf is when the server had written what followed the last event, as far as the client read it with that.
+func (d *measured) endOf(r record.Request, truth sim.Truth, last int) int64 {
+	if r.Events[last].AtUS < r.DoneUS {
+		return truth.EndedUS
+	}
+	return d.quiet.after(truth.Remote, truth.EndedUS)
+}
+
+// check holds each request against the server's log: counts are equal, instants lie between the server's.
+func (s sight) check(t *testing.T) {
+	t.Helper()
+	r, truth := s.client, s.server
+	if truth.ID == "" { // turned away with a status
+		return
+	}
+	if want := outcomes(truth.End); r.Outcome != want || r.Status != truth.Status {
+		t.Errorf("request %d ended with %s and status %d; by the server %s and %d", r.Index, r.Outcome, r.Status, truth.End, truth.Status)
+	}
+	if r.Session != "probe" && r.Session != truth.Session {
+		t.Errorf("request %d: session %q, the server saw %q", r.Index, r.Session, truth.Session)
+	}
+	if r.SentUS > s.arrived() {
+		t.Errorf("request %d arrived at %d and was sent at %d", r.Index, s.arrived(), r.SentUS)
+	}
+	if r.Outcome != record.Censored && len(r.Events) != len(truth.Events) || len(r.Events) > len(truth.Events) {
+		t.Errorf("request %d: %d token events, the server sent %d", r.Index, len(r.Events), len(truth.Events))
+	}
+	for i, e := range s.events {
+		if r.Events[i].Tokens != e.n || float64(e.at) < e.lo || float64(e.at) > e.hi {
+			t.Errorf("request %d, event %d: %d tokens at %d; the server sent %d between %.0f and %.0f", r.Index, i, r.Events[i].Tokens, e.at, e.n, e.lo, e.hi)
+		}
+	}
+	if len(s.events) > 0 && (r.TokenSource != "usage" || r.FirstAnswer != s.answer || r.InputTokens != int64(truth.InputTokens) || r.CachedTokens != int64(truth.CachedTokens)) {
+		t.Errorf("request %d: %s, answer from event %d, %d tokens in, %d cached; by the server from %d, %d and %d",
+			r.Index, r.TokenSource, r.FirstAnswer, r.InputTokens, r.CachedTokens, s.answer, truth.InputTokens, truth.CachedTokens)
+	}
+	if r.Outcome != record.OK {
+		return
+	}
+	if r.OutputTokens != int64(truth.OutputTokens) || r.FinishReason != truth.End {
+		t.Errorf("request %d: %d tokens out, %q; by the server %d, %q", r.Index, r.OutputTokens, r.FinishReason, truth.OutputTokens, truth.End)
+	}
+	if at := s.atServer(truth.HeadersUS); r.FirstByteUS < at-stampSlackUS {
+		t.Errorf("request %d: first byte at %d, sent at %d", r.Index, r.FirstByteUS, at)
+	}
+	if at := s.atServer(truth.EndedUS); r.DoneUS < at-stampSlackUS {
+		t.Errorf("request %d: done at %d, the server was at %d", r.Index, r.DoneUS, at)
+	}
+}
+
+// outcomes is what the client must make of an end.
+func outcomes(end string) record.Outcome {
+	switch end {
+	case "stop", "length":
+		return record.OK
+	case "gone":
+		return record.Censored
+	case string(sim.Abort):
+		return record.Aborted
+	case string(sim.Reset):
+		return record.Reset
+	case string(sim.ErrorFrame), string(sim.ErrorObject), string(sim.ErrorText), string(sim.ErrorEvent):
+		return record.ErrorFrame
+	case string(sim.Truncate), string(sim.Cut):
+		return record.Truncated
+	}
+	return record.Outcome("unknown: " + end)
+}
+
+// figures holds every summary of the point against the reference.
+func (d *measured) figures(t *testing.T) {
+	t.Helper()
+	shape := runner.ShapeOf(d.plan, d.point)
+	for over, got := range map[string]*metrics.Summary{overWindow: &d.reading.Metrics, overInside: d.reading.Inside, overIssue: d.reading.MLPerf, overCell: d.reading.Cell} {
+		if got == nil {
+			continue
+		}
+		f := reference{over: over, window: d.m.Window, shape: shape, outcomes: map[string]span{}}
+		if over == overIssue {
+			f.window = d.m.Issue
+		}
+		for _, s := range d.sights {
+			f.add(s)
+		}
+		compare(t, over, *got, f.figures())
+	}
+}
+
+// counters holds the engine's own counters against the sum of the requests.
+func (d *measured) counters(t *testing.T) {
+	t.Helper()
+	var in, out, cached, prompts int64
+	for _, s := range d.sights {
+		in, cached, out = in+int64(s.server.InputTokens), cached+int64(s.server.CachedTokens), out+int64(s.server.OutputTokens)
+		prompts++
+	}
+	told := scrape(t, d.engine)
+	if told["vllm:prompt_tokens_total"] != in || told["vllm:prefix_cache_hits_total"] != cached {
+		t.Errorf("the engine counted %d prompt tokens, %d of them cached; the requests had %d, %d", told["vllm:prompt_tokens_total"], told["vllm:prefix_cache_hits_total"], in, cached)
+	}
+	// Of what was cut off it may have made more than was sent.
+	if made := told["vllm:generation_tokens_total"]; made < out || d.reading.Unfinished == 0 && made != out {
+		t.Errorf("the engine counted %d tokens made, %d were sent", made, out)
+	}
+	if told["vllm:num_requests_running"]+told["vllm:num_requests_waiting"] != 0 {
+		t.Errorf("the engine has %d running and %d waiting requests left", told["vllm:num_requests_running"], told["vllm:num_requests_waiting"])
+	}
+}
+
+// scrape reads the engine's metrics, summed over its ranks.
+func scrape(t *testing.T, s *sim.Server) map[string]int64 {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := map[string]int64{}
+	for name, f := range families {
+		for _, m := range f.Metric {
+			sum[name] += int64(m.GetCounter().GetValue() + m.GetGauge().GetValue())
+		}
+	}
+	return sum
+}
+
+// quick is an engine with steps of a few milliseconds.
+func quick() sim.Config {
+	return sim.Config{StepBase: 3 * time.Millisecond, StepPerSeq: 200 * time.Microsecond, Prefill: 20 * time.Microsecond}
+}
+
+// TestTruth measures points of every protocol and holds each figure that a result has against the server's log.
+func TestTruth(t *testing.T) {
+	sweep := plan.Plan{
+		Workload: plan.Workload{Kind: "synthetic", InputLen: 40, Sampling: plan.Sampling{MaxTokens: 13, IgnoreEOS: true}},
+		Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 30, Warmup: plan.Warmup{Requests: 4}}},
+	}
+	natural := sweep
+	natural.Workload.Sampling = plan.Sampling{MaxTokens: 60}
+	agentic := sweep
+	agentic.Workload.Kind, agentic.Workload.Dataset = "agentic", plan.Dataset{Builtin: "agentic-small"}
+	text := sweep
+	text.Server.Endpoint = "completions"
+	serve := sweep
+	serve.Protocol = plan.Protocol{Serve: &plan.Serve{Arrival: "poisson", Requests: 60, MaxConcurrency: 6, DecodeNodes: 2,
+		Window: plan.Cut{Warmup: plan.Duration(100 * time.Millisecond), Cooldown: plan.Duration(100 * time.Millisecond)}}}
+	matrix := sweep
+	matrix.Protocol = plan.Protocol{Matrix: &plan.Matrix{Duration: plan.Duration(400 * time.Millisecond), PrefillDuration: plan.Duration(200 * time.Millisecond),
+		Stable: plan.Duration(20 * time.Millisecond), MaxTokens: 30}}
+	c4 := plan.Point{ID: "c4", Phase: plan.PhaseSweep, Concurrency: 4}
+	r100 := plan.Point{ID: "r100", Phase: plan.PhaseServe, Rate: 100}
+	for _, c := range []struct {
+		name   string
+		change func(*sim.Config)
+		plan   plan.Plan
+		point  plan.Point
+	}{
+		{"sweep", func(*sim.Config) {}, sweep, c4},
+		{"natural lengths", func(c *sim.Config) { c.OutputMean = 16 }, natural, c4},
+		{"completions", func(*sim.Config) {}, text, c4},
+		{"several tokens an event", func(c *sim.Config) { c.ChunkTokens = 4 }, sweep, c4},
+		{"speculative decoding", func(c *sim.Config) { c.Drafts, c.Acceptance = 4, 0.7 }, sweep, c4},
+		{"reasoning", func(c *sim.Config) { c.Reasoning = 5 }, sweep, c4},
+		{"reasoning under another name", func(c *sim.Config) { c.Reasoning, c.ReasoningField = 5, "reasoning" }, sweep, c4},
+		{"a tokenizer", func(c *sim.Config) { c.TokenBytes, c.TemplateTokens = 4, 3 }, sweep, c4},
+		{"prefix cache", func(c *sim.Config) { c.BlockTokens = 8 }, agentic, c4},
+		{"no prefix cache", func(c *sim.Config) { c.NoCache = true }, agentic, c4},
+		{"queue", func(c *sim.Config) { c.MaxRunning = 2 }, sweep, c4},
+		{"preemption", func(c *sim.Config) { c.KVTokens, c.ContextLen, c.BlockTokens, c.NoCache = 128, 128, 4, true }, sweep, c4},
+		{"data-parallel ranks", func(c *sim.Config) { c.Ranks = 2 }, sweep, c4},
+		{"faults", func(c *sim.Config) {
+			c.Faults = []sim.Fault{{Kind: sim.ErrorFrame, AtToken: 3, Every: 7}, {Kind: sim.Cut, AtToken: 2, Every: 9}, {Kind: sim.Reset, AtToken: 5, Every: 11}, {Kind: sim.Reject, Every: 13}}
+		}, sweep, c4},
+		{"serve", func(*sim.Config) {}, serve, r100},
+		{"serve above capacity", func(c *sim.Config) { c.MaxRunning = 2 }, serve, r100},
+		{"prefill", func(*sim.Config) {}, matrix, plan.Point{ID: "prefill-300", Phase: plan.PhasePrefill, Concurrency: 1, Context: 300}},
+		{"decode", func(c *sim.Config) { c.BlockTokens = 4 }, matrix, plan.Point{ID: "decode-60x3", Phase: plan.PhaseDecode, Concurrency: 3, Context: 60}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := quick()
+			c.change(&cfg)
+			d := measure(t, cfg, c.plan, c.point)
+			for _, s := range d.sights {
+				s.check(t)
+			}
+			d.figures(t)
+			d.counters(t)
+			if d.reading.Metrics.RequestsIssued == 0 && d.reading.Cell == nil || len(d.sights) == 0 {
+				t.Errorf("nothing was measured: %+v", d.reading.Metrics)
+			}
+			t.Logf("%d requests, %d events; half of the stamps are known to %.0f µs", len(d.sights), d.reading.Counts.Events, d.width())
+		})
+	}
+}
+
+// width is the median length of the intervals that the stamps were held against, µs.
+func (d *measured) width() float64 {
+	var widths []float64
+	for _, s := range d.sights {
+		for _, e := range s.events {
+			widths = append(widths, e.hi-e.lo)
+		}
+	}
+	slices.Sort(widths)
+	if os.Getenv("DBG") != "" {
+		lo, hi := 1e9, -1e9
+		for _, s := range d.sights {
+			for i, e := range s.events {
+				if i+1 < len(s.events) {
+					lo = min(lo, float64(e.at)-(e.lo+stampSlackUS))
+					hi = max(hi, float64(e.at)-(e.hi-stampSlackUS))
+				}
+			}
+		}
+		println("DBG", int(lo), int(hi))
+	}
+	return widths[len(widths)/2]
+}
