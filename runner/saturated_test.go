@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/plan"
+	"assay/runner/dataset"
+	"assay/runner/load"
+	"assay/runner/metrics"
+	"assay/runner/record"
+)
+
+// verdictOf judges what a load of this machine came to, from the recording as it stands on disk.
+func verdictOf(t *testing.T, j Job, m Measurement) (string, []Reason, metrics.Client) {
+	t.Helper()
+	told, err := PassOf(j.Plan, j.Point, m.Window, m.Issue).File(j.Dir + "/" + m.File.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told.Tell(&m.Client)
+	state, reasons := Verdict(j.Point, told.Metrics, m)
+	return state, reasons, m.Client
+}
+
+// TestSaturatedClientIsBound drives a server that sends as fast as it can with more streams than one processor bears. The figures such a
+// client prints are its own ceiling; it must not call them valid.
+func TestSaturatedClientIsBound(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	server := httptest.NewServer(&engine{})
+	defer server.Close()
+	p := plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Duration: plan.Duration(2 * time.Second)}}}
+	p.Workload.Sampling.MaxTokens = 200
+	j := job(t, server.URL, p, plan.Point{ID: "c64", Phase: plan.PhaseSweep, Concurrency: 64})
+	m, _ := run(t, j)
+	state, reasons, c := verdictOf(t, j, m)
+	t.Logf("%+v\n%+v", reasons, c)
+	bound := slices.ContainsFunc(reasons, func(r Reason) bool { return r.Code == "client_bound" })
+	if state != NotValid || !bound {
+		t.Errorf("%s: %+v, of a client with %+v", state, reasons, c)
+	}
+	if c.Reads == 0 || c.BytesIn == 0 || c.StampDelayUS.Max == 0 || c.SchedLatencyUS.Max == 0 || c.GOMAXPROCS != 1 || c.Sockets.AtOnce < 64 {
+		t.Errorf("the client does not tell what it did: %+v", c)
+	}
+}
+
+// TestSlowDiskIsTheClientsFault: a client that cannot put its requests away in time leaves its slots idle, which neither the latency nor the
+// ITL of a request shows.
+func TestSlowDiskIsTheClientsFault(t *testing.T) {
+	server := httptest.NewServer(&engine{gap: 10 * time.Millisecond})
+	defer server.Close()
+	target, err := load.ParseTarget(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := dataset.Open(dataset.Config{Kind: "synthetic", InputLen: 16, MaxTokens: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := load.Config{
+		Targets: []load.Target{target}, Request: load.Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}, Salt: load.Salt{Kind: "none"},
+		Clock: load.NewClock(), Drain: time.Minute, Closed: &load.Closed{Concurrency: 4, Requests: 24},
+	}
+	var kept []record.Request
+	slow := func(r record.Request) error {
+		kept = append(kept, r)
+		<-time.After(20 * time.Millisecond)
+		return nil
+	}
+	res, err := load.Run(t.Context(), cfg, src, slow, func(load.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clientOf(res.Health, res.Window)
+	refills := metrics.OverRefills(metrics.Window(res.Window), 4)
+	for i := range kept {
+		refills.Add(&kept[i])
+	}
+	refills.Tell(&c)
+	f := leftIdle(plan.Point{Phase: plan.PhaseSweep, Concurrency: 4}, metrics.Summary{}, Measurement{Client: c})
+	if f == nil || !f.fatal || !strings.Contains(f.Evidence, "of their time, the limit is 1 %") || c.RefillUS.P50 < 20_000 {
+		t.Errorf("%+v, of a client with %+v", f, c)
+	}
+}
+
+// TestOwnStampsHaveADelay: where the kernel stamps nothing, as on a Unix socket, the client still knows how late it reads.
+func TestOwnStampsHaveADelay(t *testing.T) {
+	path := t.TempDir() + "/s"
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: &engine{gap: 10 * time.Millisecond}}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	j := job(t, "unix://"+path, plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 16}}}, plan.Point{ID: "c2", Phase: plan.PhaseSweep, Concurrency: 2})
+	m, _ := run(t, j)
+	if c := m.Client; c.StampSource != "user" || c.StampDelayUS.Max <= 0 || c.StampDelayUS.P50 > c.StampDelayUS.P99 || c.Reads == 0 {
+		t.Errorf("%+v", c)
+	}
+}
