@@ -115,6 +115,8 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
+// underfilled holds the requests in flight against the concurrency asked for. A decode cell's streams are refilled as they end, so what
+// is missing there is gaps between two requests of a slot; what its server holds back is in flight.
 func underfilled(p plan.Point, s metrics.Summary, m Measurement) *finding {
 	if p.Concurrency == 0 || s.ActiveMean == nil || p.Phase == "serve" {
 		return nil
@@ -123,7 +125,11 @@ func underfilled(p plan.Point, s metrics.Summary, m Measurement) *finding {
 	if filled >= goodFilled {
 		return nil
 	}
-	return found(filled < minFilled, "underfilled", "fewer requests were in flight than asked for",
+	code := "underfilled"
+	if p.Phase == plan.PhaseDecode {
+		code = "underfilled_by_restart"
+	}
+	return found(filled < minFilled, code, "fewer requests were in flight than asked for",
 		"%.2f on average and %.2f slots waiting, of %d", *s.ActiveMean, m.Waiting, p.Concurrency)
 }
 

@@ -36,9 +36,10 @@ func describeSGLang(ctx context.Context, a Asker) Facts {
 		Version        string `json:"version"`
 		MaxTotalTokens int64  `json:"max_total_num_tokens"`
 		DPSize         int64  `json:"dp_size"`
+		DCPSize        int64  `json:"dcp_size"` // devices that share a context
 	}
 	if !a.JSON(ctx, "/server_info", &v) && !a.JSON(ctx, "/get_server_info", &v) {
 		return Facts{}
 	}
-	return Facts{Version: v.Version, KVTokens: v.MaxTotalTokens * max(v.DPSize, 1)}
+	return Facts{Version: v.Version, KVTokens: v.MaxTotalTokens * max(v.DPSize, 1) * max(v.DCPSize, 1)}
 }

@@ -45,7 +45,8 @@ func describeVLLM(ctx context.Context, a Asker) (f Facts) {
 	return f
 }
 
-// kvTokens is the KV cache of one engine: stated outright by newer versions, blocks × block size by older ones.
+// kvTokens is the KV cache of one engine: stated outright by newer versions, blocks × block size by older ones, whose blocks are shared
+// out where a context lies on several devices.
 func kvTokens(labels map[string]string) int64 {
 	if n, err := strconv.ParseInt(labels["kv_cache_size_tokens"], 10, 64); err == nil {
 		return n
@@ -55,5 +56,11 @@ func kvTokens(labels map[string]string) int64 {
 	if err1 != nil || err2 != nil {
 		return 0
 	}
-	return blocks * size
+	shared := int64(1)
+	for _, name := range []string{"decode_context_parallel_size", "prefill_context_parallel_size"} {
+		if n, err := strconv.ParseInt(labels[name], 10, 64); err == nil {
+			shared *= max(n, 1)
+		}
+	}
+	return blocks * size * shared
 }

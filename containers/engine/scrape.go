@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ func valuesOf(families map[string]*dto.MetricFamily, p Preset) map[string]float6
 // sum adds a series over all engines; n counts the values of its first name. It is absent when one of its names is.
 func (s Series) sum(families map[string]*dto.MetricFamily) (total float64, n int, ok bool) {
 	for i, name := range s {
-		metrics := families[name].GetMetric()
+		metrics := slices.DeleteFunc(slices.Clone(families[name].GetMetric()), follows)
 		if len(metrics) == 0 {
 			return 0, 0, false
 		}
@@ -129,6 +130,14 @@ func (s Series) sum(families map[string]*dto.MetricFamily) (total float64, n int
 		}
 	}
 	return total, n, n > 0
+}
+
+// follows tells a rank of tensor or pipeline parallelism that has the requests of the first one; those of data parallelism have their own.
+func follows(m *dto.Metric) bool {
+	return slices.ContainsFunc(m.GetLabel(), func(l *dto.LabelPair) bool {
+		name := l.GetName()
+		return (name == "tp_rank" || name == "pp_rank") && l.GetValue() != "0"
+	})
 }
 
 func value(m *dto.Metric) float64 {

@@ -69,6 +69,25 @@ vllm:num_requests_waiting{engine="0"} NaN`
 	}
 }
 
+// Ranks of tensor and pipeline parallelism tell the same requests again, those of data parallelism others; a longer name is another series.
+func TestScrapeCountsRequestsOnce(t *testing.T) {
+	const text = `sglang:num_running_reqs{dp_rank="0",tp_rank="0",pp_rank="0"} 5
+sglang:num_running_reqs{dp_rank="0",tp_rank="1",pp_rank="0"} 5
+sglang:num_running_reqs{dp_rank="0",tp_rank="0",pp_rank="1"} 5
+sglang:num_running_reqs{dp_rank="1",tp_rank="0",pp_rank="0"} 7
+sglang:num_running_reqs_offline{tp_rank="0"} 100
+sglang:num_queue_reqs{tp_rank="0"} 2
+sglang:num_queue_reqs_by_reason{tp_rank="0"} 9
+`
+	families, err := parseMetrics([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]float64{"running": 12, "waiting": 2}, valuesOf(families, sglang())); d != "" {
+		t.Error(d)
+	}
+}
+
 // llama.cpp counts what came from its cache apart; together they are the prompt. Without the second name nothing is known.
 func TestScrapeAddsNames(t *testing.T) {
 	const computed, cached = "llamacpp:prompt_tokens_total 10\n", "llamacpp:prompt_tokens_cached_total 5\n"
@@ -109,6 +128,8 @@ func TestKVTokensOfOlderVersions(t *testing.T) {
 		want   int64
 	}{
 		{map[string]string{"block_size": "16", "num_gpu_blocks": "1000"}, 16000},
+		{map[string]string{"block_size": "16", "num_gpu_blocks": "1000", "decode_context_parallel_size": "4"}, 64000},
+		{map[string]string{"block_size": "16", "num_gpu_blocks": "1000", "decode_context_parallel_size": "4", "kv_cache_size_tokens": "60000"}, 60000},
 		{map[string]string{"block_size": "16", "num_gpu_blocks": "None"}, 0},
 		{nil, 0},
 	} {
