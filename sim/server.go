@@ -91,7 +91,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	chat := r.URL.Path == "/v1/chat/completions"
 	x := &exchange{server: s, w: w, control: http.NewResponseController(w), chat: chat, created: time.Now().Unix()}
 	x.link, _ = r.Context().Value(linkKey{}).(*link)
-	x.truth = Truth{ID: identifier(s.cfg.Seed, number, chat), Path: r.URL.Path, Session: r.Header.Get("X-Session-ID"), ArrivedUS: s.clock.now(), Told: -1}
+	x.truth = Truth{ID: identifier(s.cfg.Seed, number, chat), Path: r.URL.Path, Remote: r.RemoteAddr, Session: r.Header.Get("X-Session-ID"), ArrivedUS: s.clock.now(), Told: -1}
 	x.serve(r, number)
 	x.abandon()
 	x.truth.EndedUS = s.clock.now()

@@ -24,6 +24,7 @@ type Struck struct {
 type Truth struct {
 	ID           string   `json:"id"`
 	Path         string   `json:"path"`
+	Remote       string   `json:"remote"`            // the client's end of the connection
 	Session      string   `json:"session,omitempty"` // X-Session-ID
 	Status       int      `json:"status"`
 	End          string   `json:"end"` // finish reason, the kind of the fault that ended it, "gone" when the client left, or "refused"
