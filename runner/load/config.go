@@ -1,9 +1,12 @@
 package load
 
 import (
+	"context"
 	"time"
 
+	"assay/runner/dataset"
 	"assay/runner/load/stream"
+	"assay/runner/record"
 )
 
 // Names of package stream that belong to a load's configuration.
@@ -33,6 +36,7 @@ type Config struct {
 
 	Request Request
 	Salt    Salt
+	Prepare func(context.Context, Ask) (dataset.Source, Salt, error) // gives source and salt once the server can be asked; nil: those of Run and Config
 	Clock   *Clock
 	Stall   time.Duration // no byte for this long ends a request as stalled; 0: no limit
 	Timeout time.Duration // a request's time limit; 0: no limit
@@ -42,12 +46,20 @@ type Config struct {
 	Engine  func() (EngineState, bool) // the engine's latest word; false or nil when it says nothing
 }
 
+// Ask sends a prompt for one token, which is recorded as warm-up, and gives what came of it. salt stands before the prompt: a text, or token ids
+// each with a comma after it.
+type Ask func(ctx context.Context, prompt dataset.Turn, salt string) (record.Request, error)
+
 // Salt says what stands before each prompt so that no prefix cache knows it.
 type Salt struct {
 	Kind  string // run | session | none | text
 	Text  string // of kind text
 	Run   string
 	Point string
+
+	Pieces []string // salts of kind run and session are made of these, each with what parts it from the next; nil: see of and around
+	Size   int      // pieces of a salt
+	Fixed  string   // stands before the pieces of each salt, or in place of a salt
 }
 
 // Closed keeps Concurrency requests in flight. The window opens at the instant at which the last slot sends its first measured

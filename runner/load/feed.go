@@ -39,6 +39,7 @@ type step struct {
 // feeder reads conversations ahead of their use and encodes their first turns, so that neither delays a request.
 type feeder struct {
 	request Request
+	salt    Salt
 	src     dataset.Source
 	begun   int  // talks
 	shared  bool // all talks are like the first one
@@ -117,7 +118,7 @@ func (f *feeder) read(seen map[string]int) (*talk, error) {
 
 // begin makes a talk. Sessions that come again get a number.
 func (f *feeder) begin(c dataset.Conversation, seen map[string]int) (*talk, error) {
-	t := &talk{session: c.ID, number: f.begun, prompt: c.Prompt, at: c.At, turns: c.Turns, tools: c.Tools, turn: -1}
+	t := &talk{session: c.ID, number: f.begun, prompt: c.Prompt, at: c.At, turns: f.salt.around(c), tools: c.Tools, turn: -1}
 	f.begun++
 	if seen[c.ID]++; seen[c.ID] > 1 {
 		t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])

@@ -58,3 +58,16 @@ func (l *load) accepts(ctx context.Context, send sender, omit []string) (bool, e
 	}
 	return r.Outcome != record.HTTPStatus || r.Status != 400 && r.Status != 422, nil
 }
+
+// asker gives what asks one server with prompts of the load's own.
+func (l *load) asker(send sender) Ask {
+	return func(ctx context.Context, prompt dataset.Turn, salt string) (record.Request, error) {
+		b, err := encode(l.cfg.Request, prompt.Messages, nil, prompt, 1)
+		if err != nil {
+			return record.Request{}, err
+		}
+		now := l.cfg.Clock.Now()
+		r, _ := send(ctx, &stream.Call{Index: l.number(), Warmup: true, Session: ProbeSession, Body: b, Salt: escaped(salt), IntendedUS: now, DueUS: now})
+		return r, l.tally.keep(r)
+	}
+}

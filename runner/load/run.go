@@ -46,6 +46,11 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	if err != nil {
 		return Result{}, err
 	}
+	if cfg.Prepare != nil {
+		if src, l.cfg.Salt, err = cfg.Prepare(ctx, l.asker(to.only(0))); err != nil {
+			return Result{Refused: refused}, err
+		}
+	}
 	if to.watchIdle(ctx, reuseCheck); to.reuses() {
 		l.dial = to.dial
 	}
@@ -225,6 +230,7 @@ func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
 	flow, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
 	feed := newFeeder(l.cfg.Request, src, ahead)
+	feed.salt = l.cfg.Salt
 	feed.shared, feed.once = l.cfg.Closed != nil && l.cfg.Closed.Cell != nil, l.cfg.Open != nil && l.cfg.Open.once()
 	read, done := make(chan struct{}), make(chan struct{})
 	reading, stopReading := context.WithCancel(ctx)

@@ -2,26 +2,86 @@ package load
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
+
+	"assay/runner/dataset"
+
+	"golang.org/x/crypto/blake2b"
 )
 
-// of gives the salt of a request as it stands inside a JSON string. The part that differs comes first, so that the first
-// block of a prefix cache already differs; run and point are a digest to keep the salt at a few tokens. prompt is not 0 where several
-// requests share their prompt, and with it the salt.
+// of gives the salt of a request as it stands inside a JSON string, or a list of token ids. The part that differs comes first, so that the
+// first block of a prefix cache already differs. prompt is not 0 where several requests share their prompt, and with it the salt.
 func (s Salt) of(index, prompt int, session string) string {
 	switch {
+	case len(s.Pieces) > 0:
+		return escaped(s.Fixed + s.made(index, prompt, session))
+	case s.Fixed != "":
+		return escaped(s.Fixed)
 	case s.Kind == "run" && prompt > 0:
 		return digest(s.Run+"/"+s.Point+"/"+strconv.Itoa(prompt)) + " "
 	case s.Kind == "run":
 		return strconv.Itoa(index) + "-" + digest(s.Run+"/"+s.Point) + " "
-	case s.Kind == "session":
-		return digest(s.Run+"/"+s.Point+"/"+session) + " "
 	case s.Kind == "text":
 		return escaped(s.Text)
 	}
 	return ""
+}
+
+// made puts a salt of pieces together, so many that no two are the same.
+func (s Salt) made(index, prompt int, session string) string {
+	key := session
+	switch {
+	case prompt > 0:
+		key = "prompt " + strconv.Itoa(prompt)
+	case s.Kind == "run":
+		key = strconv.Itoa(index)
+	}
+	var b strings.Builder
+	sum := sha256.Sum256([]byte(s.Run + "/" + s.Point + "/" + key))
+	for i := range s.Size {
+		if i%8 == 0 && i > 0 {
+			sum = sha256.Sum256(sum[:])
+		}
+		b.WriteString(s.Pieces[int(binary.BigEndian.Uint32(sum[i%8*4:])%uint32(len(s.Pieces)))])
+	}
+	return b.String()
+}
+
+// around puts the session salt of MLPerf Endpoints around a conversation's first system message: a mark of the pass over the data before
+// it, one of the conversation behind it, so that conversations of a pass share the system prompt and nothing else. Where there is no system
+// message both marks stand before the first message. A salt that is made of pieces stands before the prompt instead.
+func (s Salt) around(c dataset.Conversation) []dataset.Turn {
+	if s.Kind != "session" || len(s.Pieces) > 0 || len(c.Turns) == 0 || len(c.Turns[0].Messages) == 0 {
+		return c.Turns
+	}
+	source := strings.TrimSuffix(c.ID, "__repeat_"+strconv.Itoa(c.Repeat))
+	pass, talk := mark(strconv.Itoa(c.Repeat)), mark(source)
+	turns := slices.Clone(c.Turns)
+	turns[0].Messages = slices.Clone(turns[0].Messages)
+	at := slices.IndexFunc(turns[0].Messages, func(m dataset.Message) bool { return m.Role == "system" })
+	if at < 0 {
+		first := &turns[0].Messages[0]
+		first.Content = pass + "\n\n" + talk + "\n\n" + first.Content
+		return turns
+	}
+	system := &turns[0].Messages[at]
+	system.Content = pass + "\n\n" + system.Content + "\n\n" + talk
+	return turns
+}
+
+// mark is four hex digits that follow from a text, as MLPerf Endpoints has them.
+func mark(text string) string {
+	h, err := blake2b.New(2, nil)
+	if err != nil { // two bytes are a size it has
+		return ""
+	}
+	_, _ = h.Write([]byte(text)) // never fails
+	return "[salt: " + hex.EncodeToString(h.Sum(nil)) + "]"
 }
 
 func digest(text string) string {

@@ -47,9 +47,10 @@ func (c *conn) Close() error {
 }
 
 const (
-	receiveBuffer = 4 << 10
-	dialTimeout   = 30 * time.Second
-	dialsAtOnce   = 256 // more at once overflow the backlog of common servers
+	smallBuffer = 1 << 10 // bytes of a read: a few events, so that those which waited together have their own stamps
+	largeBuffer = 64 << 10
+	dialTimeout = 30 * time.Second
+	dialsAtOnce = 256 // more at once overflow the backlog of common servers
 )
 
 // dialer opens connections to one target.

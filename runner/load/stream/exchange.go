@@ -38,11 +38,12 @@ const (
 type Exchange struct {
 	*Client
 	tokens atomic.Int64 // token events so far, for the live view
-	buf    []byte       // receive buffer
+	buf    []byte       // receive buffer; a response that fills it gets a larger one
 	reads  *shard
 
 	conn   *conn
-	reused bool // conn carried a request before
+	reused bool        // conn carried a request before
+	watch  func() bool // ends the watch of the context over conn
 	resp   response
 	sse    sse
 	chunk  chunk
@@ -76,7 +77,7 @@ type sight struct {
 
 // NewExchange makes an exchange for one goroutine.
 func (c *Client) NewExchange() *Exchange {
-	x := &Exchange{Client: c, buf: make([]byte, receiveBuffer), reads: c.vitals.shard()}
+	x := &Exchange{Client: c, buf: make([]byte, smallBuffer), reads: c.vitals.shard()}
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
@@ -111,6 +112,9 @@ func Blank(c *Call) record.Request {
 }
 
 func (x *Exchange) begin(c *Call) {
+	if len(x.buf) > smallBuffer {
+		x.buf = make([]byte, smallBuffer)
+	}
 	x.resp.reset()
 	x.sse.reset()
 	x.marks, x.reply, x.text = x.marks[:0], x.reply[:0], x.text[:0]
@@ -128,6 +132,7 @@ func (x *Exchange) connectAndSend(ctx context.Context, c *Call, r *record.Reques
 			x.countReuse()
 			return answerable(n, err)
 		}
+		x.watch()
 		x.conn.Close()
 		r.Retries++
 	}
@@ -157,9 +162,9 @@ func answerable(n int, err error) error {
 	return err
 }
 
+// send sends the request. From here on, until release, the end of ctx interrupts whatever the connection waits for.
 func (x *Exchange) send(ctx context.Context, message []byte, r *record.Request) (int, error) {
-	release := context.AfterFunc(ctx, x.interrupt(x.conn))
-	defer release()
+	x.watch = context.AfterFunc(ctx, interrupt(x.conn))
 	x.seen.sentUS = x.clock.Now()
 	x.seen.readUS = x.seen.sentUS
 	r.SentUS = x.seen.sentUS
@@ -177,7 +182,7 @@ func (x *Exchange) send(ctx context.Context, message []byte, r *record.Request) 
 }
 
 // interrupt wakes whoever reads or writes the connection.
-func (x *Exchange) interrupt(c *conn) func() {
+func interrupt(c *conn) func() {
 	return func() { _ = c.SetDeadline(time.Unix(1, 0)) }
 }
 
@@ -210,11 +215,6 @@ func us(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 // receive reads until the response ends. It gives nil for a response that is complete, or complete but for its framing
 // after [DONE].
 func (x *Exchange) receive(ctx context.Context) error {
-	release := context.AfterFunc(ctx, x.interrupt(x.conn))
-	defer release()
-	if err := x.arm(ctx); err != nil {
-		return err
-	}
 	armed := false // the shorter limit after [DONE] is set
 	for x.resp.state != ended {
 		if x.seen.done && !armed {
@@ -244,7 +244,16 @@ func (x *Exchange) take(b []byte, atUS int64) error {
 	}
 	x.seen.bytes += int64(len(b))
 	x.seen.readUS, x.seen.inRead = atUS, 0
-	return x.resp.feed(b)
+	if err := x.resp.feed(b); err != nil {
+		return err
+	}
+	if x.sse.tooLong {
+		return errTooLong
+	}
+	if len(b) == len(x.buf) && len(b) < largeBuffer {
+		x.buf = make([]byte, 2*len(b))
+	}
+	return nil
 }
 
 // failed judges a read that brought nothing: again when a deadline was only a reminder to look at the limits.
@@ -283,6 +292,7 @@ func (x *Exchange) expired(ctx context.Context) error {
 func (x *Exchange) release(end error) {
 	c := x.conn
 	x.conn = nil
+	x.watch()
 	if !c.kernel() {
 		x.userStamps.Store(true)
 	}

@@ -13,6 +13,7 @@ import (
 var (
 	errTimeout = errors.New("the request's time limit passed")
 	errStalled = errors.New("no byte came within the stall limit")
+	errTooLong = fmt.Errorf("an event is longer than %d MiB", maxEvent>>20)
 
 	// ErrDrained is the cause that cuts off a request as censored.
 	ErrDrained = errors.New("it was still running when the drain limit cut it off")
@@ -72,7 +73,7 @@ func (x *Exchange) broke(ctx context.Context, end error) (record.Outcome, string
 		return record.Stalled, end.Error()
 	case errors.As(end, &dial):
 		return refused(dial)
-	case errors.Is(end, errProtocol):
+	case errors.Is(end, errProtocol), errors.Is(end, errTooLong):
 		return record.BadResponse, end.Error()
 	case errors.Is(end, io.EOF) && x.resp.started():
 		return record.Truncated, "the connection closed in the middle of the answer"

@@ -4,7 +4,8 @@ import "bytes"
 
 // sse splits a body into events as the WHATWG text says: lines end by LF, CR or CRLF, data lines are joined, comments
 // and unknown fields are dropped, a byte order mark at the start too, and an event without its blank line never was.
-// Bytes may be split anywhere. An event whose one data line lies whole in the fed bytes is handed on without a copy.
+// Bytes may be split anywhere. An event whose one data line lies whole in the fed bytes is handed on without a copy. An event
+// longer than maxEvent ends the reading.
 type sse struct {
 	emit func(name, data []byte) // the slices are valid during the call only
 
@@ -15,17 +16,33 @@ type sse struct {
 	hasData bool
 	skipLF  bool // the last byte was CR: a LF next belongs to it
 	begun   bool // the byte order mark was looked for
+	tooLong bool // an event passed maxEvent; nothing is read any more
 }
+
+const (
+	maxEvent  = 64 << 20 // bytes of an event: its data, or one of its lines
+	keptEvent = 16 << 10 // a larger buffer is given back after its response
+)
 
 // reset makes s ready for a new body; its buffers stay.
 func (s *sse) reset() {
-	s.line, s.data, s.name = s.line[:0], s.data[:0], s.name[:0]
-	s.alias, s.hasData, s.skipLF, s.begun = nil, false, false, false
+	*s = sse{emit: s.emit, line: kept(s.line), data: kept(s.data), name: kept(s.name)}
+}
+
+// kept gives a buffer for use again, unless it grew large.
+func kept(b []byte) []byte {
+	if cap(b) > keptEvent {
+		return nil
+	}
+	return b[:0]
 }
 
 // feed takes the next bytes of the body.
 func (s *sse) feed(b []byte) {
 	for len(b) > 0 {
+		if s.tooLong = s.tooLong || len(s.line)+len(s.data) > maxEvent; s.tooLong {
+			return
+		}
 		if s.skipLF {
 			s.skipLF = false
 			if b[0] == '\n' {
