@@ -117,7 +117,7 @@ func (x *Exchange) begin(c *Call) {
 	}
 	x.resp.reset()
 	x.sse.reset()
-	x.marks, x.reply, x.text = x.marks[:0], x.reply[:0], x.text[:0]
+	x.marks, x.reply, x.text = x.marks[:0], kept(x.reply), x.text[:0]
 	x.seen = sight{call: c, sentUS: record.Never, firstUS: record.Never, input: record.Never, cached: record.Never, answer: -1}
 }
 

@@ -141,5 +141,5 @@ func (s *sse) dispatch() {
 		}
 		s.emit(s.name, data)
 	}
-	s.alias, s.hasData, s.name = nil, false, s.name[:0]
+	s.alias, s.hasData, s.name, s.data = nil, false, s.name[:0], s.data[:0]
 }
