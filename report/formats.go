@@ -15,6 +15,9 @@ func Formats() []Format {
 		csvFormat(),
 		markdownFormat(),
 		eventsFormat(),
+		vllmFormat(),
+		vllmJSONFormat(),
+		inferenceBenchFormat(),
 	}
 }
 
