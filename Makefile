@@ -28,7 +28,7 @@ check: ## formatting, vet, static analysis
 	scripts/lint
 
 golden: ## rewrite the golden files; read the difference before committing it
-	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics -update
+	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field -update
 
 bench: ## the benchmarks behind the figures in docs
 	go test -run '^$$' -bench . -benchmem ./...

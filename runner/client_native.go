@@ -43,13 +43,13 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 		return Measurement{}, err
 	}
 	var told sources
-	short := wantedLength(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
-	res, err := load.Run(ctx, cfg, src, short.watching(told.watching(out.Append)), func(p load.Progress) { report(Progress(p)) })
+	as := wantedLengths(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
+	res, err := load.Run(ctx, cfg, src, as.watching(told.watching(out.Append)), func(p load.Progress) { report(Progress(p)) })
 	if res.Health.StampSource != "" {
 		out.SetStampSource(res.Health.StampSource)
 	}
 	m := measured(res, src.Stats())
-	m.Notes = append(append(m.Notes, told.notes()...), short.notes()...)
+	m.Notes = append(append(m.Notes, told.notes()...), as.notes()...)
 	var keeping error
 	m.FirstBody, keeping = keepFirst(job, res)
 	file, closing := out.Close()

@@ -93,9 +93,11 @@ func scenarios() []scenario {
 				t.Errorf("source %s, finish reason %s", r.TokenSource, r.FinishReason)
 			}
 		}},
-		{name: "spec", answer: spec, events: 8, point: func(t *testing.T, s metrics.Summary) {
-			if s.ITLMS.Min <= 0 || s.ITLMS.N < 12 || *s.AvgOutputTokens != scenarioTokens {
-				t.Errorf("ITL from %v ms of %d samples, %v tokens a request", s.ITLMS.Min, s.ITLMS.N, *s.AvgOutputTokens)
+		{name: "spec", answer: spec, events: 8, check: func(t *testing.T, r record.Request) {
+			for i, n := range specTokens() {
+				if r.Events[i].Tokens != int64(n) {
+					t.Errorf("event %d brought %d tokens, want %d", i, r.Events[i].Tokens, n)
+				}
 			}
 		}},
 		{name: "error-frame", failed: record.ErrorFrame, fails: third, answer: breaking(func(a *reply) { a.event(errorFrame); a.end() })},
@@ -148,12 +150,14 @@ func scenarios() []scenario {
 	}
 }
 
+func specTokens() []int { return []int{1, 5, 2, 4, 3, 3, 5, 1} }
+
 // spec brings several tokens in a chunk.
 func spec(a *reply) {
 	a.head()
 	a.role()
 	a.wait(scenarioTTFT)
-	for i, n := range []int{1, 5, 2, 4, 3, 3, 5, 1} {
+	for i, n := range specTokens() {
 		if i > 0 {
 			a.wait(3 * time.Millisecond)
 		}
@@ -333,6 +337,9 @@ func TestField_mlperfPR350_NothingButCompletions(t *testing.T) {
 		if a.path != "/v1/chat/completions" {
 			t.Errorf("asked %s", a.path)
 		}
+	}
+	if len(s.others) > 0 {
+		t.Errorf("asked %v", s.others)
 	}
 	if got := len(s.probes) + len(s.seen()); got != len(m.rec.Requests) || len(s.probes) != 1 {
 		t.Errorf("the server answered %d, of them %d of the probe; recorded are %d", got, len(s.probes), len(m.rec.Requests))

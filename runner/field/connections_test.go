@@ -285,3 +285,45 @@ func TestField_mlperfPR371_SpellingsOfOneAddress(t *testing.T) {
 		t.Errorf("%d requests, want 5", n)
 	}
 }
+
+// Workers bound to one of several servers gave some of them more, or all to the first, and fewer workers than servers were
+// refused → requests go round by one counter: the servers' shares differ by one at most, at any concurrency, and a sticky load
+// keeps a session on one server.
+func TestField_mlperfPR430_PR458_ServersShareEvenly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		slots  int
+		sticky bool
+	}{{1, false}, {8, false}, {2, true}} {
+		var servers []*server
+		var urls []string
+		for range 3 {
+			s := newServer(t, func(a *reply) { a.good(1) })
+			servers, urls = append(servers, s), append(urls, s.url)
+		}
+		edits := []edit{func(j *job) { j.BaseURLs = urls }}
+		if c.sticky {
+			edits = append(edits, file(t, "agentic", conversations()), func(j *job) { j.Plan.Client.Balance = "sticky" })
+		}
+		m := sweep(t, servers[0], c.slots, 36, edits...)
+		least, most, homes := len(m.all), 0, map[string]int{}
+		for i, s := range servers {
+			n := len(s.seen()) + len(s.probes)
+			least, most = min(least, n), max(most, n)
+			for _, a := range s.seen() {
+				session := a.header.Get("X-Session-ID")
+				if home, known := homes[session]; known && home != i {
+					t.Errorf("session %s came to two servers", session)
+				}
+				homes[session] = i
+			}
+		}
+		slack := 1
+		if c.sticky {
+			slack = 3 + c.slots // a conversation of three turns more, and those that were begun and not ended
+		}
+		if most-least > slack || m.outcomes()[record.OK] != len(m.all) {
+			t.Errorf("%d slots, sticky %t: %d to %d requests a server; %v", c.slots, c.sticky, least, most, m.outcomes())
+		}
+	}
+}

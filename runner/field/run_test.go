@@ -3,6 +3,7 @@ package field
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,15 @@ type measured struct {
 	state   string
 	reasons []runner.Reason
 	err     error
+}
+
+// TestMain lets more tests run beside each other than there are processors: most of their time they wait for a server.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8") // a number is valid
+	}
+	os.Exit(m.Run())
 }
 
 type job = runner.Job

@@ -28,6 +28,7 @@ type server struct {
 	open     map[net.Conn]bool
 	replies  []*reply // in order of arrival, without the probe's
 	probes   []*reply
+	others   []string // paths of other requests
 	conns    int
 	inFlight int
 	peak     int
@@ -127,6 +128,13 @@ func (s *server) serve(conn int, c net.Conn) {
 		a := &reply{server: s, c: c, conn: conn, header: r.Header, path: r.URL.Path, raw: raw, arrived: time.Now()}
 		if json.Unmarshal(raw, &a.body) != nil {
 			a.status(400, "", "no JSON")
+			continue
+		}
+		if !strings.HasSuffix(a.path, "/completions") {
+			s.mu.Lock()
+			s.others = append(s.others, a.path)
+			s.mu.Unlock()
+			a.status(404, "", "")
 			continue
 		}
 		if a.header.Get("X-Session-ID") == "probe" {

@@ -74,8 +74,10 @@ func TestField_sglang12064_SpeculativeGapsAreDivided(t *testing.T) {
 	if tokens != int64(len(m.all))*12 || m.sum.ITLMS.N != tokens || !near(m.sum.ITLMS.Mean*float64(m.sum.ITLMS.N), ms) {
 		t.Errorf("%d tokens after the first; ITL of %d samples, mean %v ms, of %v ms in all", tokens, m.sum.ITLMS.N, m.sum.ITLMS.Mean, ms)
 	}
-	if m.sum.ITLMS.Mean < 2 || m.sum.TPOTMS.Mean < 2 { // 8 ms for 4 tokens, imposed by the server
-		t.Errorf("ITL %v ms, TPOT %v ms; the server took at least 2", m.sum.ITLMS.Mean, m.sum.TPOTMS.Mean)
+	for _, r := range m.all {
+		if last := r.Events[3]; last.Tokens != 4 || last.AtUS-r.SentUS < 24_000 { // three waits of the server
+			t.Errorf("the last event brought %d tokens after %d µs", last.Tokens, last.AtUS-r.SentUS)
+		}
 	}
 }
 
@@ -280,8 +282,8 @@ func TestField_aiperf1279_FirstChunkIsTakenOff(t *testing.T) {
 		rate += float64(tokens) / ms * 1000 / float64(len(m.all))
 		tpot += ms / float64(tokens) / float64(len(m.all))
 	}
-	if !near(*m.sum.TPSPerRequest, rate) || !near(m.sum.TPOTMS.Mean, tpot) || rate > 250 {
-		t.Errorf("rate %v, TPOT %v ms; by the recording %v and %v, and the server took 4 ms a token", *m.sum.TPSPerRequest, m.sum.TPOTMS.Mean, rate, tpot)
+	if !near(*m.sum.TPSPerRequest, rate) || !near(m.sum.TPOTMS.Mean, tpot) {
+		t.Errorf("rate %v, TPOT %v ms; by the recording %v and %v", *m.sum.TPSPerRequest, m.sum.TPOTMS.Mean, rate, tpot)
 	}
 }
 

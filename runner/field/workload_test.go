@@ -272,8 +272,8 @@ func TestField_mlperfPR314_ToolsOnEveryTurn(t *testing.T) {
 	}
 }
 
-// Conversations that share a system prompt warmed each other's cache → the salt of a session stands before it, on every turn
-// the same, and on a repeat another.
+// Conversations that share a system prompt warmed each other's cache → the salt of a session is around it, on every turn the
+// same, and on a repeat another.
 func TestField_mlperfE312_SaltPerTrajectory(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(a *reply) { a.good(1) })
@@ -282,7 +282,7 @@ func TestField_mlperfE312_SaltPerTrajectory(t *testing.T) {
 	for _, a := range s.seen() {
 		system, _ := messages(a)[0].(map[string]any)["content"].(string)
 		begins[system]++
-		if !strings.HasSuffix(system, "You fix bugs.") || system == "You fix bugs." {
+		if !strings.Contains(system, "You fix bugs.") || system == "You fix bugs." {
 			t.Errorf("the system prompt is %q", system)
 		}
 	}
@@ -356,6 +356,41 @@ func TestField_mlperfPR406_EveryShapeIsSalted(t *testing.T) {
 		}
 		if len(front) != 3 {
 			t.Errorf("%s: 3 requests begin with %v", name, front)
+		}
+	}
+}
+
+// A field at another place of the body made two clients' figures differ, and nobody saw the bodies → that of the first measured
+// request is kept in the run's folder, to the byte.
+func TestField_aiperf339_SentBodyIsKept(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, func(a *reply) { a.good(1) })
+	m := sweep(t, s, 1, 3, func(j *job) {
+		j.Plan.Protocol.Sweep.Warmup.Requests = 2
+		j.Plan.Workload.Sampling.IgnoreEOS = true
+	})
+	kept, err := os.ReadFile(filepath.Join(m.job.Dir, filepath.FromSlash(m.FirstBody)))
+	if sent := s.seen()[2].raw; err != nil || string(kept) != string(sent) || !strings.Contains(string(sent), `"ignore_eos":true`) {
+		t.Errorf("kept %s, sent %s; %v", kept, sent, err)
+	}
+}
+
+// A tokenizer that changed made prompts five times longer than asked for, unseen → what the server counts is held against what
+// was asked for, and the result says where it differs.
+func TestField_vllm42532_OtherLengthsThanAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, grown := range []int{5, 1} {
+		s := newServer(t, func(a *reply) {
+			a.head()
+			a.token(1)
+			a.finish("stop")
+			a.event(fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1}}`, 300*grown))
+			a.end()
+		})
+		s.usage = "final"
+		m := sweep(t, s, 1, 3, func(j *job) { j.Plan.Workload.InputLen, j.Plan.Workload.Lengths = 300, "tokens" })
+		if told := m.noted("tokens asked for"); told != (grown == 5) || *m.sum.InputTokens != 300*int64(grown*m.sum.RequestsCompleted) {
+			t.Errorf("prompts %d times as long: notes %q, %d tokens in", grown, m.Notes, *m.sum.InputTokens)
 		}
 	}
 }
