@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"assay/cmd/assay/ceiling"
 	"assay/fault"
 	"assay/sim"
 )
