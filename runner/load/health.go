@@ -87,7 +87,7 @@ func (u usage) since(before usage) Health {
 	return Health{
 		ReadLagUS: readDelays(u.wire).since(readDelays(before.wire)).lag(), WakeLagUS: u.wakes.since(before.wakes).lag(),
 		CPU: u.cpu - before.cpu, CPUWait: max(0, u.wait-before.wait), ClockSteps: u.steps - before.steps,
-		GCPause: u.gc - before.gc, GCPauseMax: time.Duration(longest * float64(time.Microsecond)),
+		GCPause: u.gc - before.gc, GCPauseMax: min(u.gc-before.gc, time.Duration(longest*float64(time.Microsecond))),
 		Reads: u.wire.Reads - before.wire.Reads, BytesIn: u.wire.Bytes - before.wire.Bytes,
 	}
 }
