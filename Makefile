@@ -5,7 +5,7 @@ COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)$(shell git diff --quiet HEAD 2
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 export CGO_ENABLED ?= 0
 
-.PHONY: help build demo test setup check lint golden bench release clean
+.PHONY: help build demo test setup check lint golden bench release clean nightly
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t12
@@ -29,6 +29,9 @@ check: ## formatting, vet, static analysis
 
 golden: ## rewrite the golden files; read the difference before committing it
 	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field -update
+
+nightly: ## every fuzz target for FUZZTIME (60s each), then the heavy tests
+	scripts/nightly
 
 bench: ## the benchmarks behind the figures in docs
 	go test -run '^$$' -bench . -benchmem ./...
