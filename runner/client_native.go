@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/fault"
@@ -31,25 +31,25 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	if err != nil {
 		return Measurement{}, err
 	}
-	src, err := dataset.Open(datasetConfig(job))
-	if err != nil {
+	from := newPrompts(job, cfg, report)
+	if err := from.open(&cfg); err != nil {
 		return Measurement{}, err
 	}
-	if file, ok := src.(io.Closer); ok {
-		defer file.Close() // it was only read
-	}
+	defer from.close()
 	out, err := create(job, cfg)
 	if err != nil {
 		return Measurement{}, err
 	}
 	var told sources
-	as := wantedLengths(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
-	res, err := load.Run(ctx, cfg, src, as.watching(told.watching(out.Append)), func(p load.Progress) { report(Progress(p)) })
+	short := wantedAnswers(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
+	keep := from.check.watching(short.watching(told.watching(out.Append)))
+	res, err := load.Run(ctx, cfg, from, keep, func(p load.Progress) { report(Progress(p)) })
 	if res.Health.StampSource != "" {
 		out.SetStampSource(res.Health.StampSource)
 	}
-	m := measured(res, src.Stats())
-	m.Notes = append(append(m.Notes, told.notes()...), as.notes()...)
+	m := measured(res, from.Stats())
+	m.Lengths = from.check.found(from.way)
+	m.Notes = slices.Concat(m.Notes, told.notes(), from.told(), short.notes())
 	var keeping error
 	m.FirstBody, keeping = keepFirst(job, res)
 	file, closing := out.Close()
@@ -83,6 +83,7 @@ func datasetConfig(job Job) dataset.Config {
 	cfg := dataset.Config{
 		Kind: w.Kind, Path: w.Dataset.Path, Builtin: w.Dataset.Builtin, System: w.System, Seed: w.Seed,
 		InputLen: int(w.InputLen), MaxTokens: w.Sampling.MaxTokens, ToolDelay: w.ToolDelay,
+		Turns: w.Turns, Strict: w.Strict, Shared: w.SharedPrompts,
 	}
 	if job.Dataset != "" {
 		cfg.Path = job.Dataset
@@ -154,5 +155,6 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 	if data.Repeats > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("the dataset was begun again %d times", data.Repeats))
 	}
+	m.Notes = append(m.Notes, data.Notes...)
 	return m
 }

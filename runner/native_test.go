@@ -252,7 +252,7 @@ func TestSaltsAndSessions(t *testing.T) {
 		run(t, job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}))
 		s.Close()
 		first := e.requests[1]["messages"].([]any)[0].(map[string]any)["content"].(string)
-		plain := map[string]bool{"run": strings.HasPrefix(first, "1-"), "session": len(first) > 9 && first[8] == ' ', "none": true, "text: ": strings.HasPrefix(first, "text: ")}
+		plain := map[string]bool{"run": strings.HasPrefix(first, "1-"), "session": strings.HasPrefix(first, "[salt: 795e]\n\n[salt: "), "none": true, "text: ": strings.HasPrefix(first, "text: ")}
 		if !plain[salt] {
 			t.Errorf("salt %q: the prompt begins %.40q", salt, first)
 		}

@@ -18,9 +18,10 @@ type Job struct {
 	BaseURLs []string // of the router or the servers, without path: http://127.0.0.1:8000, unix:///path/of/socket
 	Model    string   // name in requests
 	Access   Access
-	Dir      string   // the run's folder; recordings go to Dir/recordings/<point>.rec
-	Dataset  string   // local path of the dataset's file or folder; "" for synthetic
-	OmitBody []string // optional body fields the server refused before (stream_options.continuous_usage_stats, …)
+	Dir      string    // the run's folder; recordings go to Dir/recordings/<point>.rec
+	Dataset  string    // local path of the dataset's file or folder; "" for synthetic
+	OmitBody []string  // optional body fields the server refused before (stream_options.continuous_usage_stats, …)
+	Prepared *Prepared // what earlier points of the run found out, and later ones will need; may be nil
 
 	Engine func() (EngineState, bool) // the engine's latest word on its requests; false, or nil, when it says nothing
 }
@@ -39,7 +40,7 @@ type Access struct {
 
 // Progress is a live view of a point, for people only: no figure of a result comes from it.
 type Progress struct {
-	Stage    string        `json:"stage"` // warmup | measure | drain
+	Stage    string        `json:"stage"` // calibrate | prompts | warmup | measure | drain
 	Elapsed  time.Duration `json:"elapsed_ns"`
 	Total    time.Duration `json:"total_ns"` // expected length of the stage; 0 when it is counted in requests
 	Done     int           `json:"done"`     // requests ended in this stage
@@ -58,6 +59,7 @@ type Measurement struct {
 	File      record.File
 	Refused   []string // optional body fields the server refused and that were dropped
 	Dataset   string   // SHA-256 of the data that was read
+	Lengths   Lengths  // prompts of a wanted length, as the server counted them
 	Notes     []string // bad dataset lines and other things a reader should know
 	Stopped   string   // why issue ended before the plan said; "" when it did not
 	FirstBody string   // body of the first measured request, below the run's folder; "" when none was sent

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"assay/plan"
+	"assay/runner/length"
 	"assay/runner/metrics"
 )
 
 // The limits of a valid point (docs/verdicts.md); those of the client are beside its rules.
 const (
 	maxFailedShare   = 0.01
+	maxFarShare      = 0.01 // of prompts further from their length than farShare
 	maxCensoredShare = 0.01
 	minFilled        = 0.95 // requests in flight over the concurrency asked for
 	goodFilled       = 0.99 // below this the point is valid and says so
@@ -51,7 +53,7 @@ type rule func(plan.Point, metrics.Summary, Measurement) *finding
 // rules lists what is looked at, in the order of the reasons.
 func rules() []rule {
 	return []rule{windowEmpty, stoppedEarly, noRequests, failedRequests, censoredRequests, underfilled,
-		sentLate, leftIdle, readLate, readTogether, outOfProcessor, clockStep}
+		inputLength, sentLate, leftIdle, readLate, readTogether, outOfProcessor, clockStep}
 }
 
 func found(fatal bool, code, text, evidence string, args ...any) *finding {
@@ -106,6 +108,17 @@ func censoredRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
 	}
 	fatal := share(s.Censored, s.RequestsIssued) > maxCensoredShare
 	return found(fatal, "censored", "requests were still running when the drain limit cut them off", "%d of %d", s.Censored, s.RequestsIssued)
+}
+
+// inputLength holds prompts against their wanted length. Where nobody could say how the server counts, that is told and no more.
+func inputLength(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
+	l := m.Lengths
+	if l.Off == 0 {
+		return nil
+	}
+	fatal := l.Way != length.ByWords && share(l.Far, l.Checked) > maxFarShare
+	return found(fatal, "input_length", "prompts have other lengths than asked for",
+		"%d of %d by more than a token, %d by more than %.0f %%; the worst by %.1f %%", l.Off, l.Checked, l.Far, 100*farShare, 100*l.Worst)
 }
 
 func share(part, whole int) float64 {

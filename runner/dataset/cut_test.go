@@ -107,6 +107,9 @@ func TestShared(t *testing.T) {
 func TestAhead(t *testing.T) {
 	s := open(t, Config{Kind: "sharegpt", Path: talks(t, 3, 4, 5), Ahead: func(made int) bool { return made < 2 }})
 	list := take(t, s, 5)
+	if again := Again(s); !cmp.Equal(take(t, again, 5), list) || again.Stats().Repeats != 2 {
+		t.Errorf("once more: %+v", again.Stats())
+	}
 	if s.Stats().Repeats != 2 || list[4].Prompt != 0 || list[4].Repeat != 2 || !cmp.Equal(list[4].Turns, list[0].Turns) || len(s.Stats().SHA256) != 64 {
 		t.Errorf("%+v %+v", s.Stats(), list[4])
 	}

@@ -6,39 +6,60 @@ import (
 	"io"
 )
 
-// rotating gives the first conversations of a source again and again.
+// rotating gives the first conversations of a source again and again. It holds them, and no file.
 type rotating struct {
-	from   Source
 	list   []Conversation
-	shared bool // each has its own salt, so that a prefix cache serves the second use
+	stats  Stats // of the source
+	shared bool  // each has its own salt, so that a prefix cache serves the second use
 	next   int
 	round  int
 }
 
-// newRotating takes what it needs from a source: the conversations that are shared, else those that are made ahead.
+// newRotating takes what it needs from a source, and closes it: the conversations that are shared, else those that are made ahead.
 func newRotating(from Source, cfg Config) (Source, error) {
+	s := &rotating{shared: cfg.Shared > 0}
+	err := s.take(from, cfg)
+	s.stats = from.Stats()
+	if file, ok := from.(io.Closer); ok {
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *rotating) take(from Source, cfg Config) error {
 	more := cfg.Ahead
-	if cfg.Shared > 0 {
+	if s.shared {
 		more = func(made int) bool { return made < cfg.Shared && (cfg.Ahead == nil || cfg.Ahead(made)) }
 	}
-	s := &rotating{from: from, shared: cfg.Shared > 0}
 	for len(s.list) == 0 || more(len(s.list)) {
 		c, err := from.Next()
 		if errors.Is(err, io.EOF) && len(s.list) > 0 {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, errors.Join(err, s.Close())
+			return err
 		}
 		if c.Repeat > 0 {
-			break // the data holds no more
+			return nil // the data holds no more
 		}
 		if s.shared {
 			c.Prompt = len(s.list) + 1
 		}
 		s.list = append(s.list, c)
 	}
-	return s, nil
+	return nil
+}
+
+// Again begins anew with the conversations that a source made ahead; a source that did not goes on.
+func Again(src Source) Source {
+	s, ok := src.(*rotating)
+	if !ok {
+		return src
+	}
+	return &rotating{list: s.list, stats: s.stats, shared: s.shared}
 }
 
 // Next gives the next conversation; it never gives io.EOF.
@@ -58,17 +79,9 @@ func (s *rotating) Next() (Conversation, error) {
 
 // Stats tells of what was read, and of how often it was used again; that shared prompts are is meant so.
 func (s *rotating) Stats() Stats {
-	st := s.from.Stats()
+	st := s.stats
 	if st.Repeats = s.round; s.shared {
 		st.Repeats = 0
 	}
 	return st
-}
-
-// Close closes the source's file.
-func (s *rotating) Close() error {
-	if file, ok := s.from.(io.Closer); ok {
-		return file.Close()
-	}
-	return nil
 }

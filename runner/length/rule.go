@@ -59,9 +59,14 @@ func Find(ctx context.Context, cfg Config) (Rule, error) {
 			notes = append(notes, err.Error())
 		}
 	}
+	return Unknown(notes...), nil
+}
+
+// Unknown is the rule where nobody knows how the server counts; notes say why.
+func Unknown(notes ...string) Rule {
 	r := Rule{Way: ByWords, Vocabulary: dataset.Words(), Notes: notes}
 	r.note("prompt lengths are in words: how the server counts could not be found out")
-	return r, nil
+	return r
 }
 
 func (r *Rule) note(format string, args ...any) {
