@@ -13,6 +13,7 @@ import (
 	"assay/plan"
 	"assay/probes"
 	"assay/result"
+	"assay/runner"
 	"assay/store"
 )
 
@@ -41,6 +42,7 @@ type execution struct {
 	telemetry *telemetry
 	identity  result.Identity
 	omitBody  []string // optional body fields that the server refused
+	prepared  runner.Prepared
 }
 
 // phase is one step of a run. undo takes back what do acquired, which may be part of it or nothing when do failed; it runs in

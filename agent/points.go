@@ -188,7 +188,7 @@ func (x *execution) job(p plan.Point) runner.Job {
 		base = x.router.BaseURLs()
 	}
 	return runner.Job{Run: x.run.ID, Plan: x.plan, Point: p, BaseURLs: base, Model: x.model, Access: runner.Access(x.access),
-		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody, Engine: x.telemetry.engine}
+		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody, Engine: x.telemetry.engine, Prepared: &x.prepared}
 }
 
 func (x *execution) progress(point string) func(runner.Progress) {
