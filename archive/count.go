@@ -24,6 +24,9 @@ func compareCounts(made runner.Reading, told result.Point) (numbers int, differ 
 	if told.Engine != nil {
 		pairs = append(pairs, pair{"engine.client_tokens", told.Engine.ClientTokens, made.OutputTokens})
 	}
+	if told.PromptTokens != nil {
+		pairs = append(pairs, pair{"prompt_tokens", known(told.PromptTokens), known(made.PromptTokens)})
+	}
 	for _, p := range pairs {
 		if p.told != p.made {
 			differ = append(differ, fmt.Sprintf("%s is %v, the recording gives %v", p.name, p.told, p.made))
@@ -33,7 +36,7 @@ func compareCounts(made runner.Reading, told result.Point) (numbers int, differ 
 }
 
 // known is a figure that may not be known.
-func known(v *float64) any {
+func known[T any](v *T) any {
 	if v == nil {
 		return "not told"
 	}

@@ -152,8 +152,8 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 	if data.BadLines > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d lines of the dataset could not be used: %s", data.BadLines, strings.Join(data.BadFirst, "; ")))
 	}
-	if data.Repeats > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("the dataset was begun again %d times", data.Repeats))
+	if res.Repeats > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("the dataset was begun again %d times", res.Repeats))
 	}
 	m.Notes = append(m.Notes, data.Notes...)
 	return m

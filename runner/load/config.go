@@ -136,12 +136,13 @@ type Result struct {
 	Waiting float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
 	Unready string   // what was missing when a cell's window opened without a steady load; "" when nothing was
 	First   []byte   // body of the first measured request as it was sent; nil when none was
+	Repeats int      // how often the data began again
 	Notes   []string
 }
 
 // Progress is a live view for people.
 type Progress struct {
-	Stage    string // warmup | measure | drain
+	Stage    string // calibrate | warmup | measure | drain
 	Elapsed  time.Duration
 	Total    time.Duration // 0 when the stage is counted in requests
 	Done     int

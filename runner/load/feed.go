@@ -20,6 +20,7 @@ type talk struct {
 	number  int           // talks of a load are counted from 0
 	prompt  int           // talks of the same number have the same salt; 0: each request has its own
 	at      time.Duration // of a trace: when it arrives
+	pass    int           // of the data, from 0
 	warm    bool          // it began in the warm-up
 	turns   []dataset.Turn
 	tools   json.RawMessage
@@ -107,18 +108,19 @@ func (f *feeder) read(seen map[string]int) (*talk, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.once && f.src.Stats().Repeats > 0 {
+		pass := f.src.Stats().Repeats
+		if f.once && pass > 0 {
 			return nil, io.EOF
 		}
 		if len(c.Turns) > 0 {
-			return f.begin(c, seen)
+			return f.begin(c, pass, seen)
 		}
 	}
 }
 
 // begin makes a talk. Sessions that come again get a number.
-func (f *feeder) begin(c dataset.Conversation, seen map[string]int) (*talk, error) {
-	t := &talk{session: c.ID, number: f.begun, prompt: c.Prompt, at: c.At, turns: f.salt.around(c), tools: c.Tools, turn: -1}
+func (f *feeder) begin(c dataset.Conversation, pass int, seen map[string]int) (*talk, error) {
+	t := &talk{session: c.ID, number: f.begun, pass: pass, prompt: c.Prompt, at: c.At, turns: f.salt.around(c), tools: c.Tools, turn: -1}
 	f.begun++
 	if seen[c.ID]++; seen[c.ID] > 1 {
 		t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])

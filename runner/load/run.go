@@ -191,6 +191,7 @@ func (l *load) note(format string, args ...any) {
 // call makes the request of a talk's next turn, due at an instant.
 func (l *load) call(t *talk, dueUS int64) *stream.Call {
 	c := &stream.Call{Index: l.number(), Session: t.session, Talk: t.number, Turn: t.turn, Body: t.body, IntendedUS: dueUS, DueUS: dueUS}
+	l.tally.uses(t.pass)
 	c.Salt = l.cfg.Salt.of(c.Index, t.prompt, c.Session)
 	return c
 }
@@ -334,6 +335,7 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	res.Repeats = t.passes
 	res.Health.TokenSource, res.Health.LagUS = t.source, t.lag(res.Window, l.cfg.Closed != nil)
 	if t.skipped > 0 {
 		res.Notes = append(res.Notes, fmt.Sprintf("%d turns were not sent because an earlier turn of their conversation failed", t.skipped))

@@ -35,6 +35,7 @@ type tally struct {
 	failures int    // in a row
 	since    int64  // the last sign that the server serves, or the start
 	sample   string
+	passes   int // of the data that requests came from, after the first
 	skipped  int // turns never sent because an earlier one of their conversation failed
 }
 
@@ -135,6 +136,13 @@ func (t *tally) nextStage() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stage = 0
+}
+
+// uses follows how often the data that is sent began again; what is only read ahead does not count.
+func (t *tally) uses(pass int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passes = max(t.passes, pass)
 }
 
 // skip counts turns that are never sent.
