@@ -133,5 +133,3 @@ func mostPorts(n int, targets []Target) (most int, address string) {
 	}
 	return most, address
 }
-
-func checkLimits(connections int, t Target) error { return CheckLimits(connections, []Target{t}) }

@@ -24,11 +24,10 @@ const (
 // measure: limits of this machine, unreadable data, a request that could not be kept, or ctx's cause when that ended;
 // what was recorded until then is handed on all the same.
 func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.Request) error, report func(Progress)) (Result, error) {
-	for _, target := range cfg.Targets {
-		if err := checkLimits(cfg.connections(), target); err != nil {
-			return Result{}, err
-		}
+	if err := CheckLimits(cfg.connections(), cfg.Targets); err != nil {
+		return Result{}, err
 	}
+	defer leanMemory()()
 	vitals := stream.NewVitals()
 	to := openTargets(ctx, cfg, vitals)
 	defer to.close()

@@ -35,20 +35,26 @@ func compare(requests []record.Request, truths []paced.Truth, d Driven) Accuracy
 		byID[paced.ID(t.N)] = t
 	}
 	c := comparison{Driven: d}
+	unread := 0 // requests cut off before a byte of their answers was read
 	for _, r := range requests {
 		t, known := byID[r.ID]
 		if r.Outcome != record.OK && r.Outcome != record.Censored {
 			c.Failed++
 		}
 		if !known {
-			c.Lost += int64(len(r.Events))
+			if c.Lost += int64(len(r.Events)); r.Outcome == record.Censored {
+				unread++
+			}
 			continue
 		}
 		c.request(r, t)
 		delete(byID, r.ID)
 	}
 	for _, t := range byID { // the client does not know of it
-		if t.Whole {
+		if !t.Whole {
+			continue
+		}
+		if unread--; unread < 0 {
 			c.Lost += int64(len(t.SentNS))
 		}
 	}
