@@ -69,8 +69,8 @@ func TestIdentityHoldsWhatWasFound(t *testing.T) {
 func TestADatasetThatDiffersIsRefused(t *testing.T) {
 	a := newAgent(t)
 	data := write(t, filepath.Join(t.TempDir(), "d.jsonl"), `{"prompt": "one"}`)
-	r := execute(t, a, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"), "workload.kind=jsonl", "workload.dataset.path="+data,
-		"workload.dataset.sha256="+strings.Repeat("0", 64))))
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"), "workload={kind: jsonl, dataset: {path: "+data+
+		", sha256: "+strings.Repeat("0", 64)+"}}")))
 	if r.Run.Error == nil || r.Run.Error.Code != "preflight.dataset_differs" {
 		t.Errorf("%v", r.Run.Error)
 	}

@@ -175,7 +175,7 @@ func TestAServerThatDiesBeforeItIsReady(t *testing.T) {
 func TestAServerThatDiesUnderLoad(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	id := submit(t, a, sweepOf(t, asProcess, "server.env={ASSAY_TEST_EXIT_AT: \"11\"}", "protocol.sweep.concurrency=[1, 2, 3]"))
+	id := submit(t, a, sweepOf(t, asProcess, "server.env={ASSAY_TEST_EXIT_AT: \"11\"}", "workload.lengths=words", "protocol.sweep.concurrency=[1, 2, 3]"))
 	r := execute(t, a, id)
 	if r.Run.State != result.Failed || r.Run.Verdict != result.NotValid || r.Run.Error.Code != "server.exited" || !strings.Contains(r.Run.Error.Text, "no more") {
 		t.Fatalf("%s: %+v", r.Run.State, r.Run.Error)
