@@ -18,8 +18,8 @@ const (
 	runningShare   = 0.98        // of the streams in flight that the engine runs, below which it holds some back
 	cellSamples    = 2           // samples that must have seen it: one alone may have met the instant of a prefill
 	cellErrorShare = 0.01        // of the streams of a decode cell that failed in it
-	wordsTolerance = 0.05        // of the context, by which prompts may be off
-	exactTolerance = 0.01        // the same where the plan counts tokens
+	wordsTolerance = 0.05        // of the context, by which prompts may be off; where they were made by the server's count a point that is further off is none
+	exactTolerance = 0.01        // the same where the plan counts tokens, before the point says so
 )
 
 // overCapacity tells that a decode cell cannot fit the engine's KV cache; nil when it can, or when the engine does not say.
@@ -49,7 +49,11 @@ func (x *execution) judgeCell(p plan.Point, m runner.Measurement, told runner.Re
 		}
 		return r != nil
 	}
+	off := excess(told.PromptTokens, p.Context)
 	add(contextOff(p, x.plan.Workload.Lengths, told.PromptTokens))
+	if m.Lengths.ByTokens() && math.Abs(off) > wordsTolerance {
+		out.State = result.PointNotValid
+	}
 	if p.Phase != plan.PhaseDecode {
 		return
 	}
@@ -68,16 +72,21 @@ func (x *execution) judgeCell(p plan.Point, m runner.Measurement, told runner.Re
 	}
 }
 
+// excess is by which share of a context prompts are longer; 0 when their length is not known.
+func excess(tokens *int64, context int) float64 {
+	if tokens == nil {
+		return 0
+	}
+	return float64(*tokens)/float64(context) - 1
+}
+
 // contextOff holds the prompts' tokens, as the server counts them, against the context that was asked for.
 func contextOff(p plan.Point, lengths string, tokens *int64) *result.Reason {
-	if tokens == nil {
-		return nil
-	}
 	limit := exactTolerance
 	if lengths == "words" {
 		limit = wordsTolerance
 	}
-	off := float64(*tokens)/float64(p.Context) - 1
+	off := excess(tokens, p.Context)
 	if math.Abs(off) <= limit {
 		return nil
 	}

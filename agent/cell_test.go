@@ -135,13 +135,18 @@ func TestContextOff(t *testing.T) {
 	} {
 		x := &execution{}
 		x.plan.Workload.Lengths = c.lengths
+		m := runner.Measurement{Lengths: runner.Lengths{Way: map[string]string{"tokens": "usage", "words": "words"}[c.lengths]}}
+		state := result.PointValid
+		if c.tokens == 7000 {
+			state = result.PointNotValid
+		}
 		out := result.Point{State: result.PointValid}
-		x.judgeCell(plan.Point{Phase: plan.PhasePrefill, Context: 8192}, runner.Measurement{}, runner.Reading{PromptTokens: &c.tokens}, nil, &out)
+		x.judgeCell(plan.Point{Phase: plan.PhasePrefill, Context: 8192}, m, runner.Reading{PromptTokens: &c.tokens}, nil, &out)
 		got := ""
 		for _, r := range out.Reasons {
 			got = r.Evidence
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" || *out.PromptTokens != c.tokens || out.State != result.PointValid {
+		if diff := cmp.Diff(c.want, got); diff != "" || *out.PromptTokens != c.tokens || out.State != state {
 			t.Errorf("%s, %d: %s, %s", c.lengths, c.tokens, out.State, diff)
 		}
 	}

@@ -42,7 +42,7 @@ func (x *execution) preflight(ctx context.Context) error {
 	if err := x.checkFiles(); err != nil {
 		return err
 	}
-	if err := x.checkDataset(); err != nil {
+	if err := x.checkClient(); err != nil {
 		return err
 	}
 	if err := x.checkSecrets(); err != nil {
@@ -124,9 +124,12 @@ func (x *execution) checkDatasetHash() error {
 	return nil
 }
 
-// checkDataset reads as much of the dataset as the client needs for its first conversation.
-func (x *execution) checkDataset() error {
+// checkClient reads as much of the dataset as the client needs for its first conversation, and counts the connections it will need.
+func (x *execution) checkClient() error {
 	err := runner.CheckDataset(x.plan)
+	if err == nil {
+		err = runner.CheckLimits(x.plan)
+	}
 	if err == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"assay/runner/dataset"
+	"assay/runner/length"
 	"assay/runner/record"
 )
 
@@ -16,6 +17,9 @@ type Lengths struct {
 	Far     int     // of these by more than farShare
 	Worst   float64 // the largest difference, as a share of the wanted length
 }
+
+// ByTokens says that prompts were made by the server's own count.
+func (l Lengths) ByTokens() bool { return l.Way != "" && l.Way != length.ByWords }
 
 // farShare is how far from its wanted length a prompt may be.
 const farShare = 0.05

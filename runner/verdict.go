@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"assay/plan"
-	"assay/runner/length"
 	"assay/runner/metrics"
 )
 
@@ -110,13 +109,14 @@ func censoredRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
 	return found(fatal, "censored", "requests were still running when the drain limit cut them off", "%d of %d", s.Censored, s.RequestsIssued)
 }
 
-// inputLength holds prompts against their wanted length. Where nobody could say how the server counts, that is told and no more.
-func inputLength(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
+// inputLength holds prompts against their wanted length. Where nobody could say how the server counts, that is told and no more. A point
+// of a matrix is held against its context instead.
+func inputLength(p plan.Point, _ metrics.Summary, m Measurement) *finding {
 	l := m.Lengths
-	if l.Off == 0 {
+	if l.Off == 0 || p.Context > 0 {
 		return nil
 	}
-	fatal := l.Way != length.ByWords && share(l.Far, l.Checked) > maxFarShare
+	fatal := l.ByTokens() && share(l.Far, l.Checked) > maxFarShare
 	return found(fatal, "input_length", "prompts have other lengths than asked for",
 		"%d of %d by more than a token, %d by more than %.0f %%; the worst by %.1f %%", l.Off, l.Checked, l.Far, 100*farShare, 100*l.Worst)
 }
