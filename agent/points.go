@@ -243,11 +243,11 @@ func (x *execution) firstRequest(m runner.Measurement) *result.Request {
 
 // learn keeps what the client found out for the next points and for the result.
 func (x *execution) learn(m runner.Measurement) {
-	for _, field := range m.Refused {
-		if !slices.Contains(x.omitBody, field) {
-			x.omitBody = append(x.omitBody, field)
+	for _, r := range m.Refused {
+		if !slices.Contains(x.omitBody, r.Field) {
+			x.omitBody = append(x.omitBody, r.Field)
 		}
-		x.note("the server refused the optional field " + field + "; it was left out")
+		x.note(r.String())
 	}
 	if m.Dataset != "" {
 		x.identity.Dataset.SHA256 = m.Dataset

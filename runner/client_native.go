@@ -145,7 +145,7 @@ func saltOf(job Job) load.Salt {
 // measured puts a load's result into the form every client has.
 func measured(res load.Result, data dataset.Stats) Measurement {
 	m := Measurement{
-		Window: metrics.Window(res.Window), Issue: metrics.Window(res.Issue), Refused: res.Refused, Dataset: data.SHA256,
+		Window: metrics.Window(res.Window), Issue: metrics.Window(res.Issue), Refused: refusalsOf(res.Refused), Dataset: data.SHA256,
 		Notes: res.Notes, Stopped: res.Stopped, Waiting: res.Waiting, Unready: res.Unready,
 		Client: clientOf(res.Health, res.Window),
 	}
@@ -157,4 +157,12 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 	}
 	m.Notes = append(m.Notes, data.Notes...)
 	return m
+}
+
+func refusalsOf(refused []load.Refusal) []Refusal {
+	var out []Refusal
+	for _, r := range refused {
+		out = append(out, Refusal(r))
+	}
+	return out
 }

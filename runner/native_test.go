@@ -232,7 +232,7 @@ func TestRefusedFieldsAreDropped(t *testing.T) {
 		p.Workload.Sampling.IgnoreEOS = true
 		m, rec := run(t, job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}))
 		s.Close()
-		if len(m.Refused) != 1 || m.Refused[0] != name {
+		if len(m.Refused) != 1 || m.Refused[0].Field != name || m.Refused[0].Said == "" {
 			t.Errorf("refused %q, want %s", m.Refused, name)
 		}
 		for _, r := range rec.Requests {

@@ -57,7 +57,7 @@ type Measurement struct {
 	Issue     metrics.Window // from the first measured request's issue to the end of the drain
 	Client    metrics.Client
 	File      record.File
-	Refused   []string // optional body fields the server refused and that were dropped
+	Refused   []Refusal
 	Dataset   string   // SHA-256 of the data that was read
 	Lengths   Lengths  // prompts of a wanted length, as the server counted them
 	Notes     []string // bad dataset lines and other things a reader should know
@@ -65,6 +65,18 @@ type Measurement struct {
 	FirstBody string   // body of the first measured request, below the run's folder; "" when none was sent
 	Unready   string   // decode: what was missing when the window opened without a steady load; "" when nothing was
 	Waiting   float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+}
+
+// Refusal is an optional body field that a server refused and that was left out, and what the server said.
+type Refusal struct{ Field, Said string }
+
+// String is the remark that a result has of it.
+func (r Refusal) String() string {
+	what := "it was left out"
+	if r.Field == "max_tokens" {
+		what = "max_completion_tokens was sent in its place"
+	}
+	return "the server refused the optional field " + r.Field + "; " + what + ": " + r.Said
 }
 
 // Client measures one point. It returns an error only when it could not measure at all; failed requests are in the recording.

@@ -7,14 +7,21 @@ import (
 	"assay/runner/record"
 )
 
-// sources counts measured requests by where their token counts came from.
-type sources struct{ counted, events, estimated atomic.Int64 }
+// sources counts measured requests by where their token counts came from, and those that hid reasoning.
+type sources struct {
+	counted, events, estimated atomic.Int64
+	hiding, hidden             atomic.Int64 // requests, reasoning tokens
+}
 
 // watching gives a keep that counts each request on its way.
 func (s *sources) watching(keep func(record.Request) error) func(record.Request) error {
 	return func(r record.Request) error {
 		if !r.Warmup && r.TokenSource != "" {
 			s.count(r.TokenSource)
+		}
+		if !r.Warmup && r.ReasoningTokens > 0 && r.FirstAnswer == 0 { // reasoning that is streamed comes before the answer
+			s.hiding.Add(1)
+			s.hidden.Add(r.ReasoningTokens)
 		}
 		return keep(r)
 	}
@@ -43,6 +50,9 @@ func (s *sources) notes() []string {
 	}
 	if s.estimated.Load() > 0 {
 		notes = append(notes, "the server tells no token counts of single events: each counted as an even share of the final usage")
+	}
+	if n := s.hiding.Load(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d answers hid %d reasoning tokens: the server counts them and streams none; they count with the first token event, whose TTFT holds the time of the reasoning", n, s.hidden.Load()))
 	}
 	return notes
 }

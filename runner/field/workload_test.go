@@ -123,7 +123,7 @@ func TestField_toolevalbench118_RefusedFieldIsDropped(t *testing.T) {
 		a.good(1)
 	}
 	m := sweep(t, s, 2, 6)
-	if len(m.Refused) != 1 || m.Refused[0] != "stream_options.continuous_usage_stats" || m.outcomes()[record.OK] != len(m.all) {
+	if len(m.Refused) != 1 || m.Refused[0].Field != "stream_options.continuous_usage_stats" || m.outcomes()[record.OK] != len(m.all) {
 		t.Errorf("refused %q, %v", m.Refused, m.outcomes())
 	}
 	for _, a := range s.seen() {

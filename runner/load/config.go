@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"assay/runner/dataset"
+	"assay/runner/load/dialect"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
 
-// Names of package stream that belong to a load's configuration.
+// Names of other packages that belong to a load's configuration.
 type (
 	// Target is the server to send to.
 	Target = stream.Target
 	// Clock is the one clock of a recording.
 	Clock = stream.Clock
 	// Request is what each request has in common.
-	Request = stream.Request
+	Request = dialect.Request
 )
 
 // NewClock makes a clock whose time 0 is now.
@@ -131,7 +132,7 @@ type Result struct {
 	Window  Span
 	Issue   Span // from the first measured request's issue to the end of the last one
 	Health  Health
-	Refused []string // optional body fields the server refused
+	Refused []Refusal // optional body fields that the servers refused
 	Stopped string   // why issue ended before it was asked to; "" when it did not
 	Waiting float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
 	Unready string   // what was missing when a cell's window opened without a steady load; "" when nothing was

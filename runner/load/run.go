@@ -55,7 +55,7 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	}
 	res, err := l.run(ctx, src)
 	res.Refused = refused
-	res.Notes = append(res.Notes, to.notes()...)
+	res.Notes = append(append(res.Notes, cfg.Request.Lacks()...), to.notes()...)
 	res.Health.StampSource = to.stampSource()
 	return res, err
 }

@@ -39,6 +39,7 @@ const (
 	fieldShared
 	fieldRetries
 	fieldAnswer
+	fieldReasoning
 )
 
 // fields appends fields to a head.
@@ -103,6 +104,7 @@ func appendHead(b []byte, r *Request) []byte {
 	f.number(fieldShared, int64(r.SharedReads), 0)
 	f.number(fieldRetries, int64(r.Retries), 0)
 	f.number(fieldAnswer, int64(r.FirstAnswer), -1)
+	f.number(fieldReasoning, r.ReasoningTokens, 0)
 	return f.b
 }
 
@@ -182,5 +184,7 @@ func (r *Request) setNumber(field uint64, v int64) {
 		r.Retries = int(v)
 	case fieldAnswer:
 		r.FirstAnswer = int(v)
+	case fieldReasoning:
+		r.ReasoningTokens = v
 	}
 }

@@ -64,6 +64,8 @@ type Request struct {
 	InputTokens  int64 // as the server counts; Never when it did not tell
 	OutputTokens int64
 	CachedTokens int64
+
+	ReasoningTokens int64 // of the output, as the server counts; 0 when it tells none
 	TokenSource  string // usage | ids | estimated | events
 
 	BytesIn     int64

@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"assay/fault"
+	"assay/runner/load/dialect"
 )
+
+// Body is an encoded request.
+type Body = dialect.Body
 
 // Options say how requests are sent.
 type Options struct {
@@ -146,7 +150,7 @@ func printable(s string) string {
 
 // message puts a whole request together: head, body up to the prompt, salt, rest of the body.
 func (c *Client) message(call *Call) []byte {
-	n := len(call.Body.bytes) + len(call.Salt)
+	n := call.Body.Len(call.Salt)
 	b := make([]byte, 0, len(c.head)+len(c.sessions)*(len(call.Session)+32)+64+n)
 	b = append(b, c.head...)
 	if session := printable(call.Session); session != "" {
@@ -155,5 +159,5 @@ func (c *Client) message(call *Call) []byte {
 		}
 	}
 	b = append(strconv.AppendInt(append(b, "Content-Length: "...), int64(n), 10), "\r\n\r\n"...)
-	return call.Body.append(b, call.Salt)
+	return call.Body.Append(b, call.Salt)
 }

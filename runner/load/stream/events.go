@@ -3,6 +3,8 @@ package stream
 import (
 	"encoding/json"
 	"strings"
+
+	"assay/runner/load/chunk"
 )
 
 // event takes one server-sent event. A token event is one that brings text, or grows a continuous usage.
@@ -12,23 +14,23 @@ func (x *Exchange) event(name, data []byte) {
 		s.done = true
 		return
 	}
-	parseChunk(data, c)
-	if string(name) == "error" && c.failure == nil {
-		c.failure = data
+	chunk.Parse(data, c)
+	if string(name) == "error" && c.Failure == nil {
+		c.Failure = data
 	}
 	switch {
-	case c.failure != nil:
-		s.fail(c.failure)
+	case c.Failure != nil:
+		s.fail(c.Failure)
 		return
-	case !c.valid:
+	case !c.Valid:
 		s.undecodable(data)
 		return
 	}
-	if s.id == "" && c.id != nil {
-		s.id = string(c.id)
+	if s.id == "" && c.ID != nil {
+		s.id = string(c.ID)
 	}
-	if c.finish != nil {
-		s.finish = string(c.finish)
+	if c.Finish != nil {
+		s.finish = string(c.Finish)
 	}
 	x.tokenEvent(c)
 	s.count(c)
@@ -49,17 +51,18 @@ func (s *sight) undecodable(data []byte) {
 
 // tokenEvent notes a token event. Usage counts as continuous when the stream's first token event, or an event before it
 // that is not the last, brings one; a usage beside the finish reason alone is the final one.
-func (x *Exchange) tokenEvent(c *chunk) {
+func (x *Exchange) tokenEvent(c *chunk.Chunk) {
 	s := &x.seen
-	if c.usage && c.choices > 0 && len(x.marks) == 0 && (c.finish == nil || c.text()) {
+	if c.Usage && c.Choices > 0 && len(x.marks) == 0 && (c.Finish == nil || c.Text()) {
 		s.continuous = true
 	}
-	grown := s.continuous && c.usage && c.choices > 0 && c.output > s.output
-	s.ids += max(c.tokenIDs, 0)
-	if !c.text() && !grown {
+	grown := s.continuous && c.Usage && c.Choices > 0 && c.Output > s.output
+	s.ids += max(c.IDs, 0)
+	if !c.Text() && !grown {
 		return
 	}
-	if c.answer && s.answer < 0 {
+	s.reasoned = s.reasoned || c.Reasoning
+	if c.Answer && s.answer < 0 {
 		s.answer = len(x.marks)
 	}
 	if len(x.marks) == 0 && s.call.OnToken != nil {
@@ -72,19 +75,28 @@ func (x *Exchange) tokenEvent(c *chunk) {
 		s.shared++
 	}
 	if s.call.WantReply {
-		x.reply = append(x.reply, c.content...)
+		x.reply = append(x.reply, c.Content...)
 	}
 }
 
 // count keeps the largest usage told.
-func (s *sight) count(c *chunk) {
-	if !c.usage {
+func (s *sight) count(c *chunk.Chunk) {
+	s.cached = max(s.cached, c.Cached)
+	if !c.Usage {
 		return
 	}
 	s.usage = true
-	s.output = max(s.output, c.output)
-	s.input = max(s.input, c.input)
-	s.cached = max(s.cached, c.cached)
+	s.output = max(s.output, c.Output)
+	s.input = max(s.input, c.Input)
+	s.thought = max(s.thought, c.Thought)
+}
+
+// hidden is how many reasoning tokens the usage tells that no event brought.
+func (s *sight) hidden() int64 {
+	if s.reasoned {
+		return 0
+	}
+	return s.thought
 }
 
 // replyText is the answer's text. Its pieces were kept escaped: joined, they are the inside of one JSON string.

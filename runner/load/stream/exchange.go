@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"assay/runner/load/chunk"
 	"assay/runner/record"
 )
 
@@ -46,7 +47,7 @@ type Exchange struct {
 	watch  func() bool // ends the watch of the context over conn
 	resp   response
 	sse    sse
-	chunk  chunk
+	chunk  chunk.Chunk
 	seen   sight
 	marks  []mark
 	reply  []byte
@@ -70,6 +71,8 @@ type sight struct {
 	output     int64
 	input      int64
 	cached     int64
+	thought    int64 // reasoning tokens of the usage
+	reasoned   bool  // an event brought reasoning
 	continuous bool
 	ids        int // of text-less events, carried to the next token event
 	answer     int
@@ -328,10 +331,11 @@ func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 	r.FirstByteUS, r.BytesIn, r.SharedReads = s.firstUS, s.bytes, s.shared
 	r.ID, r.FinishReason, r.Status = x.hide(s.id), x.hide(s.finish), x.resp.status
 	r.InputTokens, r.CachedTokens, r.FirstAnswer = s.input, s.cached, s.answer
+	r.ReasoningTokens = s.thought
 	if s.usage {
 		r.OutputTokens = s.output
 	}
-	r.Events, r.TokenSource = weigh(x.marks, r.OutputTokens, s.continuous)
+	r.Events, r.TokenSource = weigh(x.marks, r.OutputTokens, s.continuous, s.hidden())
 	if r.OutputTokens == record.Never && len(r.Events) > 0 {
 		r.OutputTokens = total(r.Events)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/runner/dataset"
+	"assay/runner/load/dialect"
 	"assay/runner/record"
 )
 
@@ -77,7 +78,7 @@ const (
 // setup is what a test sends, and how.
 type setup struct {
 	Options
-	Request Request
+	Request dialect.Request
 }
 
 func (s setup) client() *Client {
@@ -91,7 +92,7 @@ func config(t testing.TB, url string) setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return setup{Options{Target: target, Clock: NewClock(), Stall: 10 * time.Second, Timeout: 10 * time.Second}, Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}}
+	return setup{Options{Target: target, Clock: NewClock(), Stall: 10 * time.Second, Timeout: 10 * time.Second}, dialect.Request{Endpoint: "chat", Model: "m", Dialect: "sim", MaxTokens: 4}}
 }
 
 func hello(t testing.TB, cfg setup) *Call {
@@ -364,7 +365,7 @@ func TestRequestOnTheWire(t *testing.T) {
 	temperature := 0.0
 	cfg := config(t, s.URL+"/prefix/v1/completions")
 	cfg.Token, cfg.Headers = "k\r\nX-Evil: 1", map[string]string{"X-Extra": "e"}
-	cfg.Request = Request{Endpoint: "completions", Model: "m\"x", Dialect: "vllm", MaxTokens: 9, IgnoreEOS: true, Temperature: &temperature}
+	cfg.Request = dialect.Request{Endpoint: "completions", Model: "m\"x", Dialect: "vllm", MaxTokens: 9, IgnoreEOS: true, Temperature: &temperature}
 	c := hello(t, cfg)
 	c.Session, c.Salt = "s\r\n1", `<\"é> `
 	cfg.client().NewExchange().Do(t.Context(), c)

@@ -3,6 +3,7 @@ package stream
 import (
 	"math"
 
+	"assay/runner/load/chunk"
 	"assay/runner/record"
 )
 
@@ -14,17 +15,18 @@ type mark struct {
 	answer bool
 }
 
-func newMark(atUS int64, c *chunk, ids int) mark {
-	m := mark{atUS: atUS, output: -1, ids: uint16(min(ids, math.MaxUint16)), answer: c.answer}
-	if c.usage {
-		m.output = int32(min(c.output, math.MaxInt32))
+func newMark(atUS int64, c *chunk.Chunk, ids int) mark {
+	m := mark{atUS: atUS, output: -1, ids: uint16(min(ids, math.MaxUint16)), answer: c.Answer}
+	if c.Usage {
+		m.output = int32(min(c.Output, math.MaxInt32))
 	}
 	return m
 }
 
 // weigh turns marks into events with tokens, and says where the counts come from: the growth of a continuous usage, else
-// the token ids, else an even share of the final usage, else one each. Where a usage is told, the sum equals it.
-func weigh(marks []mark, usage int64, continuous bool) ([]record.Event, string) {
+// the token ids, else an even share of the final usage, else one each. Where a usage is told, the sum equals it. hidden is how many of
+// the tokens are reasoning that no event brought: they came before the first one, and count with it.
+func weigh(marks []mark, usage int64, continuous bool, hidden int64) ([]record.Event, string) {
 	if len(marks) == 0 {
 		return nil, ""
 	}
@@ -41,10 +43,13 @@ func weigh(marks []mark, usage int64, continuous bool) ([]record.Event, string) 
 		for i, m := range marks {
 			events[i].Tokens = int64(m.ids)
 		}
+		events[0].Tokens += max(0, min(hidden, usage-total(events)))
 		settle(events, usage)
 		return events, "ids"
 	case usage != record.Never:
-		share(events, usage)
+		hidden = min(hidden, usage)
+		share(events, usage-hidden)
+		events[0].Tokens += hidden
 		return events, "estimated"
 	}
 	for i := range events {

@@ -1,4 +1,4 @@
-package stream
+package chunk
 
 import "bytes"
 
@@ -183,6 +183,15 @@ func (m *members) number() (n int64, ok bool) {
 		n = n*10 + int64(c-'0')
 	}
 	return n, true
+}
+
+// keep puts a whole number that is told into its place.
+func (m *members) keep(into *int64) bool {
+	n, ok := m.number()
+	if ok {
+		*into = n
+	}
+	return ok
 }
 
 // elements walks an array as members walks an object.
