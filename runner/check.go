@@ -6,6 +6,7 @@ import (
 
 	"assay/plan"
 	"assay/runner/dataset"
+	"assay/runner/load"
 )
 
 // CheckDataset tells why the plan's client could not take a conversation from the plan's dataset, for any of its points. It reads no
@@ -23,6 +24,31 @@ func CheckDataset(p plan.Plan) error {
 		}
 		checked[cfg.InputLen] = true
 		if err := opens(cfg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckLimits tells why this machine could not hold the connections that a point of the plan needs. A server that is yet to be started
+// counts as one address.
+func CheckLimits(p plan.Plan) error {
+	if p.Client.Kind != (native{}).Name() {
+		return nil
+	}
+	targets, err := targetsOf(p.Server.BaseURLs(), false)
+	if err != nil {
+		return err
+	}
+	if len(targets) == 0 {
+		targets = []load.Target{{Network: "tcp", Address: "the server"}}
+	}
+	for _, point := range p.Points() {
+		var cfg load.Config
+		if err := pace(&cfg, Job{Plan: p, Point: point}); err != nil {
+			return err
+		}
+		if err := load.CheckLimits(cfg.Connections(), targets); err != nil {
 			return err
 		}
 	}

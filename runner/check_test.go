@@ -72,3 +72,33 @@ func TestCheckBuiltin(t *testing.T) {
 		wantUnusable(t, CheckDataset(p), want)
 	}
 }
+
+// TestCheckLimits asks for more connections than any machine has ports for, in each protocol.
+func TestCheckLimits(t *testing.T) {
+	cases := map[string]struct {
+		protocol string
+		refused  bool
+	}{
+		"sweep":               {"{sweep: {concurrency: [1, 4], requests: 4}}", false},
+		"large sweep":         {"{sweep: {concurrency: [4, 100000], requests: 4}}", true},
+		"serve without bound": {"{serve: {rate: [10], duration: 10s}}", false},
+		"large serve":         {"{serve: {rate: [10], max_concurrency: 100000, duration: 10s}}", true},
+		"large matrix":        {"{matrix: {contexts: [512], concurrency: [100000], duration: 1s}}", true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p, err := plan.Parse(fmt.Appendf(nil, checkedPlan, "synthetic", "", c.protocol))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = CheckLimits(p)
+			if f := fault.Of(err, fault.Plan); (err != nil) != c.refused || c.refused && (f.Layer != fault.Client || f.Hint == "") {
+				t.Errorf("%v", err)
+			}
+			p.Client.Kind = "other"
+			if err := CheckLimits(p); err != nil {
+				t.Errorf("another client: %v", err)
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ const (
 // measure: limits of this machine, unreadable data, a request that could not be kept, or ctx's cause when that ended;
 // what was recorded until then is handed on all the same.
 func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.Request) error, report func(Progress)) (Result, error) {
-	if err := CheckLimits(cfg.connections(), cfg.Targets); err != nil {
+	if err := CheckLimits(cfg.Connections(), cfg.Targets); err != nil {
 		return Result{}, err
 	}
 	defer leanMemory()()
@@ -60,8 +60,8 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	return res, err
 }
 
-// connections is the number of connections the load may need at once; 0 when it has no bound.
-func (c Config) connections() int {
+// Connections is the number of connections the load may need at once; 0 when it has no bound.
+func (c Config) Connections() int {
 	if c.Closed != nil {
 		return c.Closed.Concurrency
 	}
@@ -289,7 +289,7 @@ func (l *load) check() {
 	if l.flows() {
 		l.tally.alive()
 	}
-	if why := l.tally.hopeless(l.cfg.connections()); why != "" {
+	if why := l.tally.hopeless(l.cfg.Connections()); why != "" {
 		l.stop(l.cfg.Clock.Now(), "the server served no request for 10 s; the last one ended with "+why)
 	}
 }
