@@ -58,7 +58,7 @@ func (f *finishedFigures) write(s *Summary) {
 	completed := float64(s.RequestsCompleted)
 	s.QPS = ratio(&completed, s.DurationS)
 	s.SystemTPSCompleted = ratio(float(s.OutputTokens), s.DurationS)
-	if s.InputTokens != nil {
+	if s.InputTokens != nil && s.OutputTokens != nil {
 		both := float64(*s.InputTokens + *s.OutputTokens)
 		s.TotalTPS = ratio(&both, s.DurationS)
 	}
