@@ -42,10 +42,11 @@ func userQuantity() quantity { return quantity{"Tokens/s per user", point.PerUse
 
 func ttftQuantity() quantity {
 	return quantity{"TTFT P90, ms", func(p result.Point) *float64 {
-		if p.Metrics == nil {
+		s := point.Streams(p)
+		if s == nil {
 			return nil
 		}
-		return statOf(p.Metrics.TTFTMS, p90())
+		return point.StatisticOf(s.TTFTMS, point.P90())
 	}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/runner/metrics"
 )
 
@@ -24,7 +25,7 @@ func TestFewSamplesAreMarked(t *testing.T) {
 	}
 	for _, c := range cases {
 		var muted []string
-		for _, st := range statistics() {
+		for _, st := range point.Statistics() {
 			got := statCell(&metrics.Summary{TTFTMS: &metrics.Distribution{N: c.n}}, ttft, st)
 			if got.Class == "mute" && strings.Contains(got.Title, figure.Plural(int(c.n), "sample")) {
 				muted = append(muted, st.Name)

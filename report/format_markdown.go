@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/report/machine"
+	"assay/report/plain"
 )
 
 // markdownFormat is for issues, wikis and pull requests.
@@ -18,11 +19,11 @@ func writeMarkdown(w io.Writer, in Input) error {
 	var b bytes.Buffer
 	v := newView(in.Result)
 	verdict, _ := v.verdict()
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n**%s**\n", quoted(v.title()), quoted(v.subtitle()), quoted(verdict))
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n**%s**\n", plain.Quoted(v.title()), plain.Quoted(v.subtitle()), plain.Quoted(verdict))
 	if k := v.kpis(); len(k) > 0 {
 		fmt.Fprint(&b, "\n| figure | value |\n|---|--:|\n")
 		for _, x := range k {
-			fmt.Fprintf(&b, "| %s | %s %s |\n", quoted(x.Name), x.Value, quoted(x.Unit))
+			fmt.Fprintf(&b, "| %s | %s %s |\n", plain.Quoted(x.Name), x.Value, plain.Quoted(x.Unit))
 		}
 	}
 	markdownPoints(&b, v)
@@ -37,26 +38,17 @@ func markdownPoints(w io.Writer, v view) {
 		return
 	}
 	fmt.Fprint(w, "\n## Points\n\n")
-	markdownTable(w, v.tableLines())
+	plain.Markdown(w, v.tableLines(), "---")
 	if len(v.res.Points) > 1 && v.best >= 0 {
 		fmt.Fprint(w, "\n\\* highest system throughput\n")
 	}
 	if lines := v.clientLines(); lines != nil {
 		fmt.Fprint(w, "\n## Client\n\n")
-		markdownTable(w, lines)
+		plain.Markdown(w, lines, "---")
 	}
-}
-
-// markdownTable writes lines under a heading; the first and the last column stand left, the rest right.
-func markdownTable(w io.Writer, lines [][]string) {
-	for i, line := range lines {
-		for j := range line {
-			line[j] = quoted(line[j])
-		}
-		fmt.Fprintf(w, "| %s |\n", strings.Join(line, " | "))
-		if i == 0 {
-			fmt.Fprintf(w, "|---%s---|\n", strings.Repeat("|--:", len(line)-2)+"|")
-		}
+	for _, t := range v.tables() {
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", t.Name, plain.Quoted(t.Note))
+		plain.Markdown(w, t.Grid.lines(), "--:")
 	}
 }
 
@@ -67,16 +59,16 @@ func markdownProblems(w io.Writer, v view) {
 	}
 	fmt.Fprint(w, "\n## Reasons\n\n")
 	if f := v.res.Run.Error; f != nil {
-		fmt.Fprintf(w, "- **%s** (%s) %s\n", quoted(f.Text), quoted(f.Code), quoted(f.Hint))
+		fmt.Fprintf(w, "- **%s** (%s) %s\n", plain.Quoted(f.Text), plain.Quoted(f.Code), plain.Quoted(f.Hint))
 	}
 	for _, r := range found {
-		fmt.Fprintf(w, "- %s\n", quoted(r.sentence()))
+		fmt.Fprintf(w, "- %s\n", plain.Quoted(r.sentence()))
 	}
 	for _, d := range v.res.SUT.Drift {
-		fmt.Fprintf(w, "- machine changed: %s\n", quoted(d.Text+" ["+d.Code+"] "+d.Evidence))
+		fmt.Fprintf(w, "- machine changed: %s\n", plain.Quoted(d.Text+" ["+d.Code+"] "+d.Evidence))
 	}
 	for _, n := range v.res.Identity.Notes {
-		fmt.Fprintf(w, "- note: %s\n", quoted(n))
+		fmt.Fprintf(w, "- note: %s\n", plain.Quoted(n))
 	}
 }
 
@@ -85,18 +77,13 @@ func markdownMachine(w io.Writer, v view) {
 		fmt.Fprint(w, "\n## System under test\n\n| | |\n|---|---|\n")
 		for _, c := range machine.Summarise(*v.sut) {
 			for _, l := range c.Lines {
-				fmt.Fprintf(w, "| %s | %s |\n", quoted(l.Label), quoted(l.Text()))
+				fmt.Fprintf(w, "| %s | %s |\n", plain.Quoted(l.Label), plain.Quoted(l.Text()))
 			}
 		}
 	}
 	fmt.Fprint(w, "\n## Identity\n\n| | |\n|---|---|\n")
 	for _, p := range v.identity() {
-		fmt.Fprintf(w, "| %s | %s |\n", quoted(p.Name), quoted(strings.TrimSpace(p.Value+" "+parenthesised(p.Note))))
+		fmt.Fprintf(w, "| %s | %s |\n", plain.Quoted(p.Name), plain.Quoted(strings.TrimSpace(p.Value+" "+parenthesised(p.Note))))
 	}
 	fmt.Fprintf(w, "\nCheck it: `assay archive %s && assay verify %s`\n", v.res.Run.ID, v.archive())
-}
-
-// quoted keeps a text from being read as Markdown or HTML.
-func quoted(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", " ", "\r", " ").Replace(s)
 }

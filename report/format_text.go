@@ -8,6 +8,7 @@ import (
 
 	"assay/fault"
 	"assay/report/machine"
+	"assay/report/plain"
 )
 
 // textFormat is the report for a terminal or a mail.
@@ -22,6 +23,9 @@ func writeText(w io.Writer, in Input) error {
 	b.WriteString("\n")
 	Table(&b, in.Result)
 	writeProblems(&b, v)
+	for _, t := range v.tables() {
+		writeTitled(&b, t)
+	}
 	writeChapters(&b, in, v)
 	_, err := io.WriteString(w, fault.PrintableLines(b.String()))
 	return err
@@ -74,7 +78,7 @@ func writeChapters(w io.Writer, in Input, v view) {
 	}
 	if lines := v.clientLines(); lines != nil {
 		fmt.Fprintln(w, "\nCLIENT")
-		writeAligned(w, lines)
+		plain.Columns(w, lines, true)
 	}
 	fmt.Fprintln(w, "\nIDENTITY")
 	for _, p := range v.identity() {

@@ -13,6 +13,7 @@ type grid struct {
 	Corner string
 	Head   []cell
 	Rows   []gridRow
+	Listed bool // a line per point: its columns are few and belong together
 }
 
 type gridRow struct {
@@ -41,7 +42,7 @@ func (g grid) Sheets() []grid {
 
 // columns is the table with only the columns from … to-1.
 func (g grid) columns(from, to int) grid {
-	out := grid{Corner: g.Corner, Head: g.Head[from:to]}
+	out := grid{Corner: g.Corner, Head: g.Head[from:to], Listed: g.Listed}
 	for _, r := range g.Rows {
 		r.Cells, r.Span = r.Cells[from:to], 1+to-from
 		out.Rows = append(out.Rows, r)
@@ -101,7 +102,10 @@ func (v view) table(rows []row) *grid {
 
 // transposed lays rows out with a line per point.
 func (v view) transposed(rows []row) *grid {
-	g := &grid{Corner: "Point"}
+	if len(v.res.Points) == 0 {
+		return nil
+	}
+	g := &grid{Corner: "Point", Listed: true}
 	for _, r := range rows {
 		g.Head = append(g.Head, cell{Text: r.Label, Title: define(r.Metric)})
 	}

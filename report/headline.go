@@ -83,10 +83,11 @@ func deref(n *int) int {
 
 func highest(points []result.Point, of func(*metrics.Summary) *float64) (at result.Point, value *float64) {
 	for _, p := range points {
-		if p.Metrics == nil {
+		s := point.Streams(p)
+		if s == nil {
 			continue
 		}
-		if x := of(p.Metrics); x != nil && (value == nil || *x > *value) {
+		if x := of(s); x != nil && (value == nil || *x > *value) {
 			at, value = p, x
 		}
 	}

@@ -2,10 +2,13 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"assay/report/figure"
 	"assay/report/point"
 	"assay/result"
+	"assay/runner/metrics"
 )
 
 // heat is a matrix as a table of contexts × concurrencies, coloured by System TPS.
@@ -78,43 +81,106 @@ func heatCellOf(p result.Point, most float64) heatCell {
 		return c
 	}
 	c.Value = figure.Measure(tps)
-	if p.Metrics.TTFTMS != nil {
-		c.Detail = figure.Measure(p.Metrics.TTFTMS.P50) + " ms TTFT"
+	if d := point.Streams(p).TTFTMS; d != nil {
+		c.Detail = figure.Measure(d.P50) + " ms TTFT"
 	}
 	c.Class = fmt.Sprintf("h%d", int(9*tps/max(most, 1e-9)))
 	return c
 }
 
+// grid is the same as a plain table; nil for no matrix.
+func (h *heat) grid() *grid {
+	if h == nil {
+		return nil
+	}
+	g := &grid{Corner: "Context", Listed: true}
+	for _, c := range h.Columns {
+		g.Head = append(g.Head, cell{Text: c})
+	}
+	for _, r := range h.Rows {
+		out := gridRow{Label: r.Context}
+		for _, c := range r.Cells {
+			parts := slices.DeleteFunc([]string{c.Value, c.State, c.Detail}, func(s string) bool { return s == "" })
+			out.Cells = append(out.Cells, cell{Text: strings.Join(parts, ", "), Class: c.Class})
+		}
+		g.Rows = append(g.Rows, out)
+	}
+	return g
+}
+
+// prefillGrid is a line per prefill point: how fast prompts were read, and how long that took. Nil when there are none.
+func (v view) prefillGrid() *grid {
+	g := &grid{Corner: "Context", Listed: true, Head: []cell{{Text: "Prompt tok/s", Title: define("prompt_tps")}, {Text: "TTFT P50, ms", Title: define("ttft_ms")}, {Text: "Requests"}, {Text: "State"}}}
+	for _, p := range v.phase("prefill") {
+		if p.Context == nil {
+			continue
+		}
+		m := func(get func(*metrics.Summary) *float64, form func(float64) string) cell {
+			return metricRow(point.InWindow, "", "", "", get, form).Cell(p)
+		}
+		g.Rows = append(g.Rows, gridRow{Label: figure.Tokens(*p.Context), Cells: []cell{
+			m(func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure), medianCell(p, "ttft_ms"),
+			m(func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole), stateCell(p.State)}})
+	}
+	if len(g.Rows) == 0 {
+		return nil
+	}
+	return g
+}
+
 // measurementRows are the matrix' own table: one line per point, as published matrix pages have it.
 func (v view) measurementRows() []row {
-	byID := map[string]row{}
-	for _, r := range v.runRows() {
-		byID[r.Metric] = r
+	m := func(pop point.Population, label, id string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+		return metricRow(pop, label, id, "", get, form)
 	}
 	latency := func(name, id string) row {
 		return row{Label: name, Metric: id, Cell: func(p result.Point) cell { return medianCell(p, id) }}
 	}
-	named := func(name, id string) row {
-		r, ok := byID[id]
-		if !ok {
-			return row{Label: name, Metric: id, Cell: func(result.Point) cell { return cell{Text: figure.None} }}
-		}
-		r.Label = name
-		return r
-	}
 	return []row{
-		{Label: "Phase", Cell: func(p result.Point) cell { return cell{Text: p.Phase} }},
+		{Label: "Phase", Cell: func(p result.Point) cell { return text(phaseName(p.Phase)) }},
 		{Label: "Context", Cell: func(p result.Point) cell {
 			return number(intValue(p.Context), func(f float64) string { return figure.Tokens(int(f)) })
 		}},
-		{Label: "Requests at once", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), figure.Whole) }},
-		{Label: "State", Cell: func(p result.Point) cell { return stateCell(p.State) }},
+		{Label: "Requests at once", Cell: atOnce},
+		{Label: "Status", Cell: func(p result.Point) cell {
+			return cell{Text: figure.Capital(point.StateText(string(p.State))), Class: string(p.State)}
+		}},
 		{Label: "Total tok/s", Metric: "system_tps", Cell: totalCell},
-		named("Per request tok/s", "tps_per_request"),
-		latency("TTFT P50, ms", "ttft_ms"), latency("TPOT P50, ms", "tpot_ms"), latency("ITL P50, ms", "itl_ms"),
-		named("Active, mean", "active_mean"), named("Completed", "requests_completed"), named("Output tokens", "output_tokens"),
-		named("Measured, s", "duration_s"),
+		m(decoding, "Per request tok/s", "tps_per_request", func(s *metrics.Summary) *float64 { return s.TPSPerRequest }, figure.Measure),
+		latency("TTFT P50, ms", "ttft_ms"),
+		{Label: "Time between tokens P50, ms", Metric: "tpot_ms", Cell: func(p result.Point) cell { return medianOf(decoding(p), "tpot_ms") }},
+		{Label: "ITL P50, ms", Metric: "itl_ms", Cell: func(p result.Point) cell { return medianOf(decoding(p), "itl_ms") }},
+		m(point.InWindow, "Average active requests", "active_mean", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
+		m(point.InWindow, "Completed requests", "requests_completed", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
+		{Label: "Output tokens", Cell: func(p result.Point) cell { return number(eventTokens(p.Metrics), figure.Whole) }},
+		m(point.InWindow, "Measured for, s", "duration_s", func(s *metrics.Summary) *float64 { return &s.DurationS }, figure.Tenth),
 	}
+}
+
+// decoding is the streams of a decode cell; nil for a prefill point, whose one token has no rate.
+func decoding(p result.Point) *metrics.Summary {
+	if p.Phase == "prefill" {
+		return nil
+	}
+	return point.Streams(p)
+}
+
+func phaseName(phase string) string {
+	switch phase {
+	case "prefill":
+		return "Prefill"
+	case "decode":
+		return "Sustained decode"
+	}
+	return phase
+}
+
+// atOnce is how many requests were in flight: a prefill pass sends one after another.
+func atOnce(p result.Point) cell {
+	if p.Phase == "prefill" {
+		return cell{Text: "1"}
+	}
+	return number(intValue(p.Concurrency), figure.Whole)
 }
 
 // totalCell is prompt tokens/s of a prefill point and System TPS of any other.
@@ -133,12 +199,14 @@ func systemCell(p result.Point) cell {
 	return cell{Text: figure.Measure(tps)}
 }
 
-func medianCell(p result.Point, id string) cell {
-	if p.Metrics == nil {
+func medianCell(p result.Point, id string) cell { return medianOf(point.Streams(p), id) }
+
+func medianOf(s *metrics.Summary, id string) cell {
+	if s == nil {
 		return cell{Text: figure.None}
 	}
-	for _, b := range blocks() {
-		if d := b.Of(p.Metrics); b.ID == id && d != nil {
+	for _, b := range point.Blocks() {
+		if d := b.Of(s); b.ID == id && d != nil {
 			return cell{Text: figure.Measure(d.P50)}
 		}
 	}

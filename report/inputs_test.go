@@ -299,8 +299,14 @@ func serveInput() Input {
 	p := r.Points[5]
 	p.ID, p.Phase, p.Concurrency, p.Rate = "r140", "serve", nil, ptr(140.0)
 	p.Metrics.TPSPerUser, p.Metrics.TPSPerNode = nil, ptr(21785.7)
+	p.MLPerf, p.Metrics.TotalTPS, p.Metrics.InputTokens = nil, ptr(85347.35), ptr(int64(7_667_200))
+	inside := *p.Metrics
+	inside.RequestsCompleted, inside.InputTokens, inside.SystemTPS, inside.TotalTPS = 4333, ptr(int64(2_218_496)), ptr(19153.), ptr(38306.)
+	inside.TTFTMS, inside.ITLMS = dist(412, 1677.87, 1720.09, 2387.32, 2502, 2633, 2707, 2719, 4333), dist(88, 159.9, 158.4, 183.1, 190, 204, 219, 301, 2_214_163)
+	p.Inside = &inside
+	r.Identity.Dataset = result.DatasetIdentity{Kind: "sharegpt", Path: "data/ShareGPT_V3_unfiltered_cleaned_split.json", Seed: "0"}
 	r.Points, r.Run.Name = []result.Point{p}, "dsr1-pd-rate140"
-	r.Plan = json.RawMessage(`{"server":{"engine":"vllm","runtime":"endpoint","url":"http://127.0.0.1:8000"},"workload":{"kind":"sharegpt","input_len":512},"protocol":{"serve":{"rate":[140],"arrival":"poisson"}}}`)
+	r.Plan = json.RawMessage(`{"server":{"engine":"vllm","runtime":"endpoint","url":"http://127.0.0.1:8000"},"workload":{"kind":"sharegpt","input_len":512},"protocol":{"serve":{"rate":[140],"arrival":"poisson","max_concurrency":10800,"window":{"warmup":"2m","cooldown":"70s"}}}}`)
 	return in
 }
 
@@ -322,7 +328,7 @@ func matrixInput() Input {
 		for _, c := range []int{1, 2, 4, 8, 16, 32, 64, 128} {
 			p := cellPoint("decode", context, c, at)
 			if context == 524288 && c > 32 {
-				p.State, p.Metrics, p.MLPerf, p.Client, p.Window, p.Recording = result.PointOver, nil, nil, nil, nil, nil
+				p.State, p.Metrics, p.Cell, p.Client, p.Window, p.Recording = result.PointOver, nil, nil, nil, nil, nil
 				p.Reasons = []result.Reason{{Code: "kv_capacity", Text: "needs more KV cache than the engine has", Evidence: fmt.Sprintf("%d tokens of 16,777,216", c*(context+4096))}}
 			} else if context == 524288 && c == 32 {
 				p.State, p.Reasons = result.PointQueued, []result.Reason{{Code: "waiting", Text: "the engine reported waiting requests for 31 % of the window"}}
@@ -341,6 +347,11 @@ func cellPoint(phase string, context, c int, at int64) result.Point {
 	x := published{c: c, tps: tps, qps: tps / 4096, out: int64(tps * 30), avg: 4096, dur: 30, n: 3 * c, ttft: [8]float64{60, 80, 74 * slow, 200, 210, 220, 230, 240}, tpot: [8]float64{3, 3.6, 3.5 * slow, 4, 4.2, 4.4, 4.6, 5}, e2e: [8]float64{9000, 9900, 9800, 10000, 10100, 10200, 10300, 10400}, router: "none", lag: 18, cpu: 2, active: float64(c)}
 	p := x.point(at)
 	p.ID, p.Phase, p.Context, p.Telemetry, p.MLPerf, p.Metrics.Utilization = fmt.Sprintf("decode-%dx%d", context, c), phase, ptr(context), nil, nil, nil
+	if phase == "decode" { // no request ends in the cell: its latencies are those of the streams
+		streams, m := *p.Metrics, p.Metrics
+		p.Cell = &streams
+		m.RequestsCompleted, m.OutputTokens, m.TTFTMS, m.TTFATMS, m.TPOTMS, m.E2EMS, m.ITLMS, m.TPSPerRequest, m.TPSPerUserTPOT = 0, nil, nil, nil, nil, nil, nil, nil, nil
+	}
 	return p
 }
 

@@ -30,8 +30,11 @@ type page struct {
 	Headline             []kpi
 	Heat                 *heat
 	Plots                []plot.Plot
+	Prefill              *grid
 	Measurements         *grid
+	Cells, Windows       *grid // of an open loop
 	Data, Drain          *grid
+	DataNote             string
 	Outcomes, Client     *grid
 	Telemetry            *grid
 	Panels               []plot.Plot
@@ -85,11 +88,13 @@ func (p *page) points(v view) {
 		}
 	}
 	p.Data = v.grid(v.runRows(), true)
-	if slices.ContainsFunc(v.res.Points, func(x result.Point) bool { return x.MLPerf != nil }) {
-		p.Drain = v.grid(v.drainRows(), true)
-	}
-	if v.protocol == "matrix" {
-		p.HasMatrix, p.Heat, p.Measurements = true, v.heatOf(), v.transposed(v.measurementRows())
+	p.Drain, p.DataNote = v.drainGrid(), windowNote
+	switch v.protocol {
+	case "matrix":
+		p.HasMatrix, p.Heat, p.Prefill, p.Measurements = true, v.heatOf(), v.prefillGrid(), v.transposed(v.measurementRows())
+		p.DataNote += " " + cellNote
+	case "serve":
+		p.Cells, p.Windows = v.transposed(v.cellRows()), v.grid(v.windowRows(), true)
 	}
 	p.Outcomes, p.Client, p.Telemetry = v.table(v.outcomeRows()), v.table(v.clientRows()), v.table(v.telemetryRows())
 	for _, x := range v.res.Points {

@@ -26,15 +26,23 @@ type row struct {
 // runRows is the run data table, in the order and with the rows of a published MLPerf Endpoints page and ours between them.
 func (v view) runRows() []row {
 	rows := v.settingRows()
-	rows = append(rows, headlineRows(point.InWindow)...)
+	rows = append(rows, headlineRows(point.InWindow, point.Streams)...)
 	rows = append(rows, v.describeRows()...)
 	rows = append(rows, volumeRows(point.InWindow)...)
-	return v.shown(append(rows, latencyRows(point.InWindow)...))
+	return v.shown(append(rows, latencyRows(point.Streams)...))
+}
+
+// drainGrid is the same over issue to drain; nil when no point has it.
+func (v view) drainGrid() *grid {
+	if !slices.ContainsFunc(v.res.Points, func(p result.Point) bool { return p.MLPerf != nil }) {
+		return nil
+	}
+	return v.grid(v.drainRows(), true)
 }
 
 // drainRows is the same over the whole issue-to-drain time, as MLPerf defines the figures.
 func (v view) drainRows() []row {
-	rows := headlineRows(point.IssueToDrain)
+	rows := headlineRows(point.IssueToDrain, point.IssueToDrain)
 	rows = append(rows, volumeRows(point.IssueToDrain)...)
 	return v.shown(append(rows, latencyRows(point.IssueToDrain)...))
 }
@@ -142,7 +150,8 @@ func reasonsCell(p result.Point) cell {
 	return cell{Text: strings.Join(texts, "; "), Title: strings.Join(evidence, "; "), Class: "wrap"}
 }
 
-func headlineRows(pop point.Population) []row {
+// headlineRows are the figures of a population, with the latency of the one that has it.
+func headlineRows(pop, latency point.Population) []row {
 	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
 		return metricRow(pop, label, id, class, get, form)
 	}
@@ -150,15 +159,9 @@ func headlineRows(pop point.Population) []row {
 		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Measure),
 		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, figure.Measure),
 		m("Prompt tokens/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
-		{Label: "TTFT P90, ms", Metric: "ttft_ms", Class: "key", Cell: func(p result.Point) cell { return statCell(pop(p), ttft, p90()) }},
+		{Label: "TTFT P90, ms", Metric: "ttft_ms", Class: "key", Cell: func(p result.Point) cell { return statCell(latency(p), point.TTFT, point.P90()) }},
 		m("Utilization, %", "utilization", "", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
 	}
-}
-
-func ttft(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }
-
-func p90() statistic {
-	return statistic{"P90", func(d metrics.Distribution) float64 { return d.P90 }, 10}
 }
 
 func volumeRows(pop point.Population) []row {
@@ -187,55 +190,15 @@ func volumeRows(pop point.Population) []row {
 	}
 }
 
-// block is a distribution that the tables show, with the name a published page uses.
-type block struct {
-	Name, ID string
-	Required bool // stands also when no point has it
-	Of       func(*metrics.Summary) *metrics.Distribution
-}
-
-func blocks() []block {
-	return []block{
-		{"Time to first token (TTFT), ms", "ttft_ms", true, ttft},
-		{"Time to first answer token (TTFAT), ms", "ttfat_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.TTFATMS }},
-		{"Time per output token (TPOT), ms", "tpot_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }},
-		{"Query latency (E2E), ms", "e2e_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.E2EMS }},
-		{"Inter-token latency (ITL), ms", "itl_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.ITLMS }},
-		{"Client queue, ms", "queue_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.QueueMS }},
-		{"Connection set-up, ms", "connect_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.ConnectMS }},
-	}
-}
-
-// statistic is one row of a block. Needs is how many samples it takes to mean something: until
-// one of them lies in the part that a percentile cuts off.
-type statistic struct {
-	Name  string
-	Of    func(metrics.Distribution) float64
-	Needs int64
-}
-
-func statistics() []statistic {
-	return []statistic{
-		{"Minimum", func(d metrics.Distribution) float64 { return d.Min }, 1},
-		{"Average", func(d metrics.Distribution) float64 { return d.Mean }, 1},
-		{"P50", func(d metrics.Distribution) float64 { return d.P50 }, 1},
-		p90(),
-		{"P95", func(d metrics.Distribution) float64 { return d.P95 }, 20},
-		{"P99", func(d metrics.Distribution) float64 { return d.P99 }, 100},
-		{"P999", func(d metrics.Distribution) float64 { return d.P999 }, 1000},
-		{"Maximum", func(d metrics.Distribution) float64 { return d.Max }, 1},
-	}
-}
-
 func latencyRows(pop point.Population) []row {
 	var rows []row
-	for _, b := range blocks() {
+	for _, b := range point.Blocks() {
 		rows = append(rows, row{Label: b.Name, Metric: b.ID, Class: "group"})
 		class := "optional"
 		if b.Required {
 			class = ""
 		}
-		for _, st := range statistics() {
+		for _, st := range point.Statistics() {
 			rows = append(rows, row{Label: st.Name, Class: class, Cell: func(p result.Point) cell { return statCell(pop(p), b.Of, st) }})
 		}
 	}
@@ -243,7 +206,7 @@ func latencyRows(pop point.Population) []row {
 }
 
 // statCell is one statistic of a point. One that has too few samples is muted, and says so.
-func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution, st statistic) cell {
+func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution, st point.Statistic) cell {
 	if s == nil || of(s) == nil {
 		return cell{Text: figure.None}
 	}
@@ -253,14 +216,6 @@ func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distributio
 		c.Class, c.Title = "mute", fmt.Sprintf("of %s only; %s needs %d", figure.Plural(int(d.N), "sample"), st.Name, st.Needs)
 	}
 	return c
-}
-
-func statOf(d *metrics.Distribution, st statistic) *float64 {
-	if d == nil {
-		return nil
-	}
-	v := st.Of(*d)
-	return &v
 }
 
 func metricRow(pop point.Population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {

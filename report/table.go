@@ -3,11 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
 
-	"assay/fault"
 	"assay/report/figure"
+	"assay/report/plain"
 	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
@@ -20,7 +18,7 @@ func Table(w io.Writer, r result.Result) {
 		fmt.Fprintln(w, "no points")
 		return
 	}
-	writeAligned(w, v.tableLines())
+	plain.Columns(w, v.tableLines(), true)
 }
 
 // tableRows are the terminal table's columns.
@@ -29,9 +27,8 @@ func (v view) tableRows() []row {
 		return metricRow(point.InWindow, head, id, class, get, form)
 	}
 	stat := func(head string, of func(*metrics.Summary) *metrics.Distribution, pick func(metrics.Distribution) float64) row {
-		return m(head, "", "optional", func(s *metrics.Summary) *float64 { return statOf(of(s), statistic{Of: pick}) }, figure.Measure)
+		return metricRow(point.Streams, head, "", "optional", func(s *metrics.Summary) *float64 { return point.StatisticOf(of(s), point.Statistic{Of: pick}) }, figure.Measure)
 	}
-	ttft := func(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }
 	tpot := func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }
 	p50 := func(d metrics.Distribution) float64 { return d.P50 }
 	high := func(d metrics.Distribution) float64 { return d.P90 }
@@ -40,7 +37,7 @@ func (v view) tableRows() []row {
 		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
 		{Label: "tok/s", Metric: "system_tps", Cell: systemCell},
 		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(point.PerUser(p), figure.Measure) }},
-		stat("TTFT p50 ms", ttft, p50), stat("p90", ttft, high), stat("p99", ttft, p99),
+		stat("TTFT p50 ms", point.TTFT, p50), stat("p90", point.TTFT, high), stat("p99", point.TTFT, p99),
 		stat("TPOT p50 ms", tpot, p50), stat("p90", tpot, high),
 		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Measure),
 		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
@@ -69,31 +66,4 @@ func (v view) tableLines() [][]string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// writeAligned pads the columns; the first and the last stand left, the rest right.
-func writeAligned(w io.Writer, lines [][]string) {
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, s := range line {
-			s = fault.Printable(s)
-			line[i] = s
-			width[i] = max(width[i], utf8.RuneCountInString(s))
-		}
-	}
-	for _, line := range lines {
-		var b strings.Builder
-		for i, s := range line {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(s))
-			switch {
-			case i == 0:
-				b.WriteString(s + pad)
-			case i == len(line)-1:
-				b.WriteString("  " + s)
-			default:
-				b.WriteString("  " + pad + s)
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
 }
