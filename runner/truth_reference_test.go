@@ -69,6 +69,9 @@ type sent struct {
 	span // µs since the recording's epoch
 	at   int64
 	n    int64
+
+	late    bool // its stamp is that of a later one
+	nowhere bool // or of nothing that was written
 }
 
 // sight is a request as both sides saw it.

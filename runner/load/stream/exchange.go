@@ -246,7 +246,10 @@ func (x *Exchange) take(b []byte, atUS int64) error {
 		x.seen.firstUS = atUS
 	}
 	x.seen.bytes += int64(len(b))
-	x.seen.readUS, x.seen.inRead = atUS, 0
+	if atUS != x.seen.readUS { // what the kernel stamped as one has arrived as one, however many reads it takes
+		x.seen.inRead = 0
+	}
+	x.seen.readUS = atUS
 	if err := x.resp.feed(b); err != nil {
 		return err
 	}
