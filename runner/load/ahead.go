@@ -8,24 +8,21 @@ import (
 
 const (
 	aheadLimit = 10 * time.Second // for opening connections before the first request
-	aheadUse   = 10 * time.Second // connections that will be used within it are opened before
+	aheadSpan  = time.Second      // of an open loop: a server may keep a thread for each connection, also for one that lies idle
 )
 
-// ahead is the number of requests that may be in flight soon after the start: as many connections are opened before it, so that no first
-// request waits for its own.
+// ahead is the number of requests that begin with the load, or in an open loop soon after its start: as many connections are opened before, so
+// that none of them waits for its own.
 func (c Config) ahead() int {
 	if c.Closed != nil {
 		return c.Closed.Concurrency
 	}
-	o := c.Open
-	n := int(math.Ceil(min(profileOf(*o).expected(aheadUse), math.MaxInt32)))
-	if o.MaxConcurrency == 0 {
-		n = int(math.Ceil(min(profileOf(*o).expected(time.Second), math.MaxInt32)))
-	} else {
-		n = min(n, o.MaxConcurrency)
-	}
-	if o.Requests > 0 {
-		n = min(n, o.Requests)
+	o := *c.Open
+	n := int(math.Ceil(min(profileOf(o).expected(aheadSpan), math.MaxInt32)))
+	for _, limit := range []int{o.MaxConcurrency, o.Requests} {
+		if limit > 0 {
+			n = min(n, limit)
+		}
 	}
 	return n
 }

@@ -191,11 +191,11 @@ func TestConnectionsAhead(t *testing.T) {
 		want int
 	}{
 		{"closed", Config{Closed: &Closed{Concurrency: 64}}, 64},
-		{"a cap above what comes", Config{Open: &Open{Rate: 3, MaxConcurrency: 100}}, 30},
+		{"a cap above what comes", Config{Open: &Open{Rate: 3, MaxConcurrency: 100}}, 3},
 		{"a cap below", Config{Open: &Open{Rate: 140, MaxConcurrency: 100}}, 100},
 		{"no cap", Config{Open: &Open{Rate: 12.5}}, 13},
 		{"few requests", Config{Open: &Open{Rate: 140, MaxConcurrency: 100, Requests: 7}}, 7},
-		{"a ramp", Config{Open: &Open{Rate: 140, MaxConcurrency: 1000, Ramp: &Ramp{From: 1, Over: time.Hour}}}, 12},
+		{"a ramp", Config{Open: &Open{Rate: 140, MaxConcurrency: 1000, Ramp: &Ramp{From: 1, Over: time.Hour}}}, 2},
 		{"a trace", Config{Open: &Open{Arrival: traceArrival, Speed: 1, MaxConcurrency: 50}}, 0},
 	} {
 		if got := c.cfg.ahead(); got != c.want {
