@@ -26,7 +26,7 @@ func TestFewSamplesAreMarked(t *testing.T) {
 	for _, c := range cases {
 		var muted []string
 		for _, st := range point.Statistics() {
-			got := statCell(&metrics.Summary{TTFTMS: &metrics.Distribution{N: c.n}}, ttft, st)
+			got := statCell(&metrics.Summary{TTFTMS: &metrics.Distribution{N: c.n}}, point.TTFT, st)
 			if got.Class == "mute" && strings.Contains(got.Title, figure.Plural(int(c.n), "sample")) {
 				muted = append(muted, st.Name)
 			}
