@@ -36,6 +36,7 @@ type options struct {
 	json     bool
 	out      string
 	floor    string
+	markdown bool
 }
 
 // Command is `assay bench-client`.
@@ -57,7 +58,10 @@ code path of a run; what it recorded is compared with what the server knows, eve
 	f.BoolVar(&o.json, "json", false, "the figures as JSON on stdout")
 	f.StringVar(&o.out, "out", "", "write the figures as JSON to `FILE`")
 	f.StringVar(&o.floor, "floor", "", "program of the least possible client, to compare with")
-	_ = f.MarkHidden("floor") // it is there once
+	f.BoolVar(&o.markdown, "markdown", false, "the table on stdout, for a document")
+	for _, name := range []string{"floor", "markdown"} {
+		_ = f.MarkHidden(name) // it was made just now
+	}
 	c.AddCommand(driveCommand(w))
 	return c
 }
@@ -158,7 +162,11 @@ func (w Outside) tell(r Report, o options) error {
 			return err
 		}
 	}
-	r.print(text)
+	if o.markdown {
+		r.markdown(text)
+	} else {
+		r.print(text)
+	}
 	if !r.anyHeld() {
 		return w.Failed
 	}

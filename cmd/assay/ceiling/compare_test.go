@@ -127,6 +127,21 @@ func TestSentenceNamesTheLargestPointHeld(t *testing.T) {
 	}
 }
 
+// TestPairsWithTheFloor: a document has the ratio of each pair, and the median of a point that was measured several times.
+func TestPairsWithTheFloor(t *testing.T) {
+	paired := func(ratio float64) Measured {
+		return Measured{Point: Point{512, 5500}, Held: true, CPUPerEvent: 10 * ratio, Floor: &Floor{CPUPerEvent: 10, Ratio: ratio}}
+	}
+	r := Report{CPU: "some processor", Pinned: true, Points: []Measured{paired(1.4), paired(1.2), paired(1.3)}}
+	var text strings.Builder
+	r.markdown(&text)
+	for _, part := range []string{"some processor", "| 10.00 µs | 1.40 |", "|---:|", "1.30 times the floor's processor time per event (median of 3 pairs, 1.20 to 1.40)"} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("%q is not in\n%s", part, text.String())
+		}
+	}
+}
+
 func TestPoints(t *testing.T) {
 	cases := []struct {
 		streams []int

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -67,33 +68,96 @@ func (r Report) sentence() string {
 	return text
 }
 
-// print writes the table and the sentence.
-func (r Report) print(w io.Writer) {
+// rows are the table, its head first. Errors are in microseconds.
+func (r Report) rows() [][]string {
 	withFloor := len(r.Points) > 0 && r.Points[0].Floor != nil
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := "streams\tasked/s\tgot/s\tin flight\tstamp p50\tp99\tTTFT p50\tp99\tITL p50\tp99\tshared\tCPU/event\t"
+	head := []string{"streams", "asked/s", "got/s", "in flight", "stamp p50", "p99", "TTFT p50", "p99", "ITL p50", "p99", "shared", "CPU/event"}
 	if withFloor {
-		head += "floor\tratio\t"
+		head = append(head, "floor", "ratio")
 	}
-	fmt.Fprintln(t, head+"cores\tKiB/stream\tlost\tverdict\t")
+	rows := [][]string{append(head, "cores", "KiB/stream", "lost", "verdict")}
 	for _, m := range r.Points {
 		asked := "most"
 		if m.Rate > 0 {
 			asked = fmt.Sprintf("%.0f", m.Rate)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%.0f\t%.2f %%\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f %%\t%.2f µs\t", m.Streams, asked, m.Got, 100*m.InFlight/float64(m.Streams),
-			m.Stamp.P50, m.Stamp.P99, m.TTFT.P50, m.TTFT.P99, m.ITL.P50, m.ITL.P99, 100*m.Shared, m.CPUPerEvent)
-		if withFloor {
-			fmt.Fprintf(t, "%.2f µs\t%.2f\t", m.Floor.CPUPerEvent, m.Floor.Ratio)
+		row := []string{fmt.Sprint(m.Streams), asked, fmt.Sprintf("%.0f", m.Got), fmt.Sprintf("%.2f %%", 100*m.InFlight/float64(m.Streams))}
+		for _, q := range []Quantiles{m.Stamp, m.TTFT, m.ITL} {
+			row = append(row, fmt.Sprintf("%.1f", q.P50), fmt.Sprintf("%.1f", q.P99))
 		}
-		fmt.Fprintf(t, "%.2f\t%.1f\t%d\t%s\t\n", m.Cores, m.RSSPerStream, m.Lost, verdict(m))
+		row = append(row, fmt.Sprintf("%.2f %%", 100*m.Shared), fmt.Sprintf("%.2f µs", m.CPUPerEvent))
+		if withFloor {
+			row = append(row, fmt.Sprintf("%.2f µs", m.Floor.CPUPerEvent), fmt.Sprintf("%.2f", m.Floor.Ratio))
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.2f", m.Cores), fmt.Sprintf("%.1f", m.RSSPerStream), fmt.Sprint(m.Lost), verdict(m)))
 	}
-	t.Flush()
-	fmt.Fprintln(w, "Errors in µs against the server's own instants. "+r.Sentence)
+	return rows
+}
+
+// remarks are what stands below the table.
+func (r Report) remarks() []string {
+	lines := []string{"Errors in µs against the server's own instants. " + r.Sentence}
+	lines = append(lines, r.pairs()...)
 	for _, m := range r.Points {
 		if len(m.Why)+len(m.Notes) > 0 {
-			fmt.Fprintf(w, "%s: %s\n", m.Point, strings.Join(append(m.Why, m.Notes...), "; "))
+			lines = append(lines, fmt.Sprintf("%s: %s.", m.Point, strings.Join(append(slices.Clone(m.Why), m.Notes...), "; ")))
 		}
+	}
+	return lines
+}
+
+// pairs sums up points that were measured several times beside the least client.
+func (r Report) pairs() []string {
+	ratios := map[Point][]float64{}
+	var order []Point
+	for _, m := range r.Points {
+		if m.Floor == nil {
+			continue
+		}
+		if ratios[m.Point] == nil {
+			order = append(order, m.Point)
+		}
+		ratios[m.Point] = append(ratios[m.Point], m.Floor.Ratio)
+	}
+	var lines []string
+	for _, p := range order {
+		all := ratios[p]
+		slices.Sort(all)
+		if n := len(all); n > 1 {
+			lines = append(lines, fmt.Sprintf("%s: %.2f times the floor's processor time per event (median of %d pairs, %.2f to %.2f).", p, all[n/2], n, all[0], all[n-1]))
+		}
+	}
+	return lines
+}
+
+// print writes the table for a terminal.
+func (r Report) print(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range r.rows() {
+		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
+	}
+	t.Flush()
+	for _, line := range r.remarks() {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// markdown writes the same for a document.
+func (r Report) markdown(w io.Writer) {
+	fmt.Fprintf(w, "%s, %d cores, %s, %s, assay %s.\n", r.CPU, r.Cores, r.OS, r.Go, r.Program)
+	if r.Pinned {
+		fmt.Fprint(w, "The server had a core of its own, the client the others.\n")
+	}
+	fmt.Fprintln(w)
+	for i, row := range r.rows() {
+		fmt.Fprintln(w, "| "+strings.Join(row, " | ")+" |")
+		if i == 0 {
+			fmt.Fprintln(w, strings.Repeat("|---:", len(row))+"|")
+		}
+	}
+	fmt.Fprintln(w)
+	for _, line := range r.remarks() {
+		fmt.Fprintln(w, line+"\n")
 	}
 }
 
