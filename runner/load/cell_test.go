@@ -1,6 +1,8 @@
 package load
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +168,29 @@ func TestPrefillHasTwoRequests(t *testing.T) {
 			res, err := s.run(t.Context(), t)
 			if err != nil || s.inside(res.Window) != c.want || res.Stopped != "" || len(s.records) != c.want+1 {
 				t.Errorf("%s: %d requests in the window, want %d, of %d; stopped %q, %v", c.name, s.inside(res.Window), c.want, len(s.records), res.Stopped, err)
+			}
+		})
+	}
+}
+
+// TestCancelEndsACell at once, whatever it waits for: its scout, the first tokens, or a steady load.
+func TestCancelEndsACell(t *testing.T) {
+	for _, after := range []time.Duration{time.Second, 12 * time.Second, 25 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			why := errors.New("ctrl-c")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(after, func() { cancel(why) })
+			begin := time.Now()
+			never := &scraped{begin, time.Second, func(time.Duration) (float64, float64) { return 0, 4 }}
+			s := &stage{cfg: Config{Closed: &Closed{Concurrency: 4, Duration: time.Hour, Cell: &Cell{Scouts: 1, Stable: 3 * time.Second, Timeout: time.Hour}}, Engine: never.state},
+				token: 5 * time.Second, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+					if c.Warmup {
+						return 10 * time.Second, record.OK
+					}
+					return time.Hour, record.OK
+				}}
+			if _, err := s.run(ctx, t); !errors.Is(err, why) || time.Since(begin) > after+time.Second {
+				t.Errorf("it ended after %v with %v", time.Since(begin), err)
 			}
 		})
 	}
