@@ -50,7 +50,7 @@ func TestBenchClientRefuses(t *testing.T) {
 	p := newProgram(t)
 	p.must(exitUsage, "bench-client", "--streams", "1,2,3", "--rate", "1,2")
 	p.must(exitUsage, "bench-client", "--duration", "1ms")
-	p.must(exitUsage, "sim", "paced", "--events", "0")
+	p.must(exitUsage, "bench-client", "paced", "--events", "0")
 	if r := p.must(exitInfra, "bench-client", "--streams", "1000000", "--rate", "60"); !strings.Contains(r.stderr, "too_few") || !strings.Contains(r.stderr, "what to do") {
 		t.Error(r.stderr)
 	}

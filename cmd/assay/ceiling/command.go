@@ -62,7 +62,7 @@ code path of a run; what it recorded is compared with what the server knows, eve
 	for _, name := range []string{"floor", "markdown"} {
 		_ = f.MarkHidden(name) // it was made just now
 	}
-	c.AddCommand(driveCommand(w))
+	c.AddCommand(driveCommand(w), pacedCommand(w))
 	return c
 }
 
@@ -177,7 +177,7 @@ func (w Outside) tell(r Report, o options) error {
 func driveCommand(w Outside) *cobra.Command {
 	var d Drive
 	c := &cobra.Command{Use: "drive URL", Short: "the client's part of a measurement", Args: cobra.ExactArgs(1), Hidden: true,
-		Example: "  assay sim paced --port 8001 --itl 20ms\n  assay bench-client drive http://127.0.0.1:8001 --streams 32 --recording c.rec --cpuprofile cpu.pb.gz"}
+		Example: "  assay bench-client paced --port 8001 --itl 20ms\n  assay bench-client drive http://127.0.0.1:8001 --streams 32 --recording c.rec --cpuprofile cpu.pb.gz"}
 	f := c.Flags()
 	f.IntVar(&d.Streams, "streams", 1, "streams")
 	f.IntVar(&d.Tokens, "tokens", meanTokens, "mean length of a reply")
@@ -195,14 +195,14 @@ func driveCommand(w Outside) *cobra.Command {
 	return c
 }
 
-// ServerCommand is `assay sim paced`, the server's part.
-func ServerCommand(w Outside) *cobra.Command {
+// pacedCommand is the server's part, a process of its own.
+func pacedCommand(w Outside) *cobra.Command {
 	cfg := paced.Config{}
 	var port int
 	var log string
 	c := &cobra.Command{
 		Use: "paced", Short: "a server that streams on a fixed schedule and logs when", Args: cobra.NoArgs, Hidden: true,
-		Example: "  assay sim paced --port 8001 --itl 20ms --log truth",
+		Example: "  assay bench-client paced --port 8001 --itl 20ms --log truth",
 		RunE:    func(c *cobra.Command, _ []string) error { return w.serve(c.Context(), cfg, port, log) },
 	}
 	f := c.Flags()

@@ -46,7 +46,7 @@ const listening = "listening on "
 
 // serve starts a paced server and waits until it listens.
 func (p Process) serve(ctx context.Context, point Point, log string) (*server, error) {
-	cmd := exec.CommandContext(ctx, p.Program, "sim", "paced", "--port", "0", "--log", log, "--ttft", point.ttft().String(),
+	cmd := exec.CommandContext(ctx, p.Program, "bench-client", "paced", "--port", "0", "--log", log, "--ttft", point.ttft().String(),
 		"--itl", point.itl().String(), "--events", fmt.Sprint(point.events()))
 	out, err := cmd.StderrPipe()
 	if err != nil {
