@@ -138,7 +138,7 @@ type Sweep struct {
 	Concurrency  []int    `json:"concurrency" jsonschema:"required,minimum=1,maximum=100000"`       // requests in flight, a point each; one number or a list
 	Requests     int      `json:"requests,omitempty" jsonschema:"minimum=0,maximum=1000000000"`     // measured requests per point; 0: by duration only
 	Duration     Duration `json:"duration,omitempty"`                                               // length of the window; 0: by requests only
-	MinDuration  Duration `json:"min_duration,omitempty"`                                           // the window lasts at least this long, also when the requests are done
+	MinDuration  Duration `json:"min_duration,omitempty"`                                           // the window lasts at least this long, also when the requests are done; alone it is the length of the window
 	Trajectories int      `json:"trajectories,omitempty" jsonschema:"minimum=0,maximum=1000000000"` // conversations that are begun; issue stops when one ends and none is left to take its slot; 0: no limit
 	Warmup       Warmup   `json:"warmup,omitzero"`                                                  // is sent before a point's window opens and is in no figure
 }

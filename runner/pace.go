@@ -24,9 +24,14 @@ func pace(cfg *load.Config, job Job) error {
 	return nil
 }
 
+// sweep ends a point at its shortest duration where nothing else ends it.
 func sweep(s plan.Sweep, p plan.Point) *load.Closed {
+	length := s.Duration
+	if length == 0 && s.Requests == 0 && s.Trajectories == 0 {
+		length = s.MinDuration
+	}
 	return &load.Closed{
-		Concurrency: p.Concurrency, Requests: s.Requests, Trajectories: s.Trajectories, Duration: s.Duration.Std(), MinDuration: s.MinDuration.Std(),
+		Concurrency: p.Concurrency, Requests: s.Requests, Trajectories: s.Trajectories, Duration: length.Std(), MinDuration: s.MinDuration.Std(),
 		WarmupRequests: s.Warmup.Requests, WarmupDuration: s.Warmup.Duration.Std(),
 	}
 }

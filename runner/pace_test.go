@@ -53,6 +53,10 @@ func TestPlansBecomeLoads(t *testing.T) {
 			plan.Point{Phase: plan.PhaseSweep, Concurrency: 8}, with(func(c *load.Config) {
 				c.Closed = &load.Closed{Concurrency: 8, Requests: 1, Trajectories: 613, Duration: 2 * time.Second, MinDuration: time.Second, WarmupRequests: 3, WarmupDuration: 4 * time.Second}
 			})},
+		{"sweep, least alone", plan.Protocol{Sweep: &plan.Sweep{MinDuration: span(time.Second)}}, plan.Point{Phase: plan.PhaseSweep, Concurrency: 8},
+			with(func(c *load.Config) {
+				c.Closed = &load.Closed{Concurrency: 8, Duration: time.Second, MinDuration: time.Second}
+			})},
 		{"serve", plan.Protocol{Serve: &plan.Serve{Arrival: "gamma", Burstiness: 0.5, MaxConcurrency: 9, Requests: 10, Duration: span(time.Second), Window: plan.Cut{Warmup: span(2), Cooldown: span(3)},
 			Ramp: &plan.Ramp{From: 2, Over: span(time.Minute), Shape: "exponential"}}},
 			plan.Point{Phase: plan.PhaseServe, Rate: 140}, with(func(c *load.Config) {
