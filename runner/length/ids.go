@@ -17,7 +17,7 @@ var errNotMeant = errors.New("not for these prompts")
 const (
 	fewestPieces = 24 // fewer make no prompt
 	shortPrompt  = 32 // pieces of the first prompt whose length is checked
-	longPrompt   = 500
+	longPrompt   = 250
 	mostExtra    = 64 // tokens that a server may add to a prompt of ids
 )
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"assay/runner/dataset"
@@ -99,11 +100,13 @@ func (r *Rule) oneToken(ctx context.Context, count counter, limit search) ([]str
 	return found, nil
 }
 
-// candidates are the words that are tried, mixed so that those that are found are not all of the alphabet's beginning.
+// candidates are the words that are tried: short ones first, which are one token more often, and of each length mixed, so that those that are
+// found are not all of the alphabet's beginning.
 func candidates() []string {
 	words := dataset.Words().Words
 	rng := rand.New(rand.NewPCG(1, 1))
 	rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	slices.SortStableFunc(words, func(a, b string) int { return len(a) - len(b) })
 	return append(words, strings.Split("b c d e f g h j k l m n o p q r s t u v w x y z", " ")...)
 }
 
