@@ -6,6 +6,7 @@ import (
 
 	"assay/runner/dataset"
 	"assay/runner/load/dialect"
+	"assay/runner/load/process"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
@@ -19,6 +20,9 @@ type (
 	// Request is what each request has in common.
 	Request = dialect.Request
 )
+
+// CheckLimits fails when this machine cannot hold so many connections to targets, which share them evenly.
+func CheckLimits(connections int, targets []Target) error { return process.Check(connections, targets) }
 
 // NewClock makes a clock whose time 0 is now.
 func NewClock() *Clock { return stream.NewClock() }
@@ -133,11 +137,11 @@ type Result struct {
 	Issue   Span // from the first measured request's issue to the end of the last one
 	Health  Health
 	Refused []Refusal // optional body fields that the servers refused
-	Stopped string   // why issue ended before it was asked to; "" when it did not
-	Waiting float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
-	Unready string   // what was missing when a cell's window opened without a steady load; "" when nothing was
-	First   []byte   // body of the first measured request as it was sent; nil when none was
-	Repeats int      // how often the data began again
+	Stopped string    // why issue ended before it was asked to; "" when it did not
+	Waiting float64   // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+	Unready string    // what was missing when a cell's window opened without a steady load; "" when nothing was
+	First   []byte    // body of the first measured request as it was sent; nil when none was
+	Repeats int       // how often the data began again
 	Notes   []string
 }
 

@@ -2,12 +2,12 @@ package load
 
 import (
 	"context"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"time"
 
+	"assay/runner/load/process"
 	"assay/runner/load/stream"
 )
 
@@ -74,7 +74,7 @@ type usage struct {
 func usageNow(clock *Clock, vitals *stream.Vitals) usage {
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
-	u := usage{cpu: cpuTime(), wait: cpuWait(), gc: gc.PauseTotal, steps: clock.Steps(), wire: vitals.Now()}
+	u := usage{cpu: process.CPUTime(), wait: process.CPUWait(), gc: gc.PauseTotal, steps: clock.Steps(), wire: vitals.Now()}
 	told := []metrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/sched/pauses/total/gc:seconds"}}
 	metrics.Read(told)
 	u.wakes, u.pauses = runtimeHistogram(told[0]), runtimeHistogram(told[1])
@@ -97,11 +97,4 @@ func (l *load) watchWakeups(ctx context.Context) {
 	if err := l.vitals.Wakeups(ctx, l.cfg.Clock); err != nil {
 		l.note("%v", err)
 	}
-}
-
-// heldBytes is the fall-back for systems that do not tell the resident size: what the Go runtime holds of the system.
-func heldBytes() int64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.Sys)
 }

@@ -11,6 +11,7 @@ import (
 
 	"assay/fault"
 	"assay/runner/dataset"
+	"assay/runner/load/process"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
@@ -24,10 +25,10 @@ const (
 // measure: limits of this machine, unreadable data, a request that could not be kept, or ctx's cause when that ended;
 // what was recorded until then is handed on all the same.
 func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.Request) error, report func(Progress)) (Result, error) {
-	if err := CheckLimits(cfg.Connections(), cfg.Targets); err != nil {
+	if err := process.Check(cfg.Connections(), cfg.Targets); err != nil {
 		return Result{}, err
 	}
-	defer leanMemory()()
+	defer process.Lean()()
 	vitals := stream.NewVitals()
 	to := openTargets(ctx, cfg, vitals)
 	defer to.close()
@@ -150,7 +151,7 @@ func (l *load) seal(atUS int64) {
 		l.window.StartUS = max(0, atUS)
 	}
 	l.window.EndUS = max(atUS, l.window.StartUS)
-	l.after, l.rss, l.files = l.usage(), residentBytes(), openFiles()
+	l.after, l.rss, l.files = l.usage(), process.Resident(), process.OpenFiles()
 }
 
 // stop ends issue, and with it the window unless that lasts longer or ended before; only the first call counts. reason is ""

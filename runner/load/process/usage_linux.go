@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is the processor time this process has used.
-func cpuTime() time.Duration {
+// CPUTime is the processor time this process has used.
+func CPUTime() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0
@@ -18,8 +18,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// residentBytes is the memory this process holds.
-func residentBytes() int64 {
+// Resident is the memory this process holds.
+func Resident() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, resident int64
 	if err != nil {
@@ -31,9 +31,9 @@ func residentBytes() int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// cpuWait is how long the threads of this process could have run and waited for a processor; 0 when the kernel does not tell.
+// CPUWait is how long the threads of this process could have run and waited for a processor; 0 when the kernel does not tell.
 // What threads that have ended had waited is not in it.
-func cpuWait() time.Duration {
+func CPUWait() time.Duration {
 	files, err := filepath.Glob("/proc/self/task/*/schedstat")
 	if err != nil {
 		return 0
@@ -52,8 +52,8 @@ func cpuWait() time.Duration {
 	return sum
 }
 
-// openFiles is the number of descriptors this process has open; 0 when the kernel does not tell (before Linux 6.2).
-func openFiles() int {
+// OpenFiles is the number of descriptors this process has open; 0 when the kernel does not tell (before Linux 6.2).
+func OpenFiles() int {
 	info, err := os.Stat("/proc/self/fd")
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"runtime/debug"
@@ -11,7 +11,7 @@ func TestMemorySettingIsRestored(t *testing.T) {
 	defer debug.SetGCPercent(first)
 	for before, during := range map[int]int{100: leanPercent, 300: 300, -1: -1} {
 		debug.SetGCPercent(before)
-		restore := leanMemory()
+		restore := Lean()
 		if got := debug.SetGCPercent(during); got != during {
 			t.Errorf("with %d before, %d during a load", before, got)
 		}

@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/fault"
+	"assay/runner/load/stream"
 )
 
 const (
@@ -24,11 +25,11 @@ type limits struct {
 	memory  int64 // bytes that can be had
 }
 
-// CheckLimits fails when this machine cannot hold so many connections to targets, which share them evenly. It counts before
+// Check fails when this machine cannot hold so many connections to targets, which share them evenly. It counts before
 // anything is started, and raises this process's limit of open files as far as it may.
-func CheckLimits(connections int, targets []Target) error {
+func Check(connections int, targets []stream.Target) error {
 	l := limitsOf("/proc")
-	l.open = openFiles()
+	l.open = OpenFiles()
 	l.files = fileLimit(connections + l.open + spareFiles)
 	return l.check(connections, targets)
 }
@@ -94,7 +95,7 @@ func availableMemory(meminfo string) int64 {
 }
 
 // check compares a number of connections with the limits.
-func (l limits) check(n int, targets []Target) error {
+func (l limits) check(n int, targets []stream.Target) error {
 	if need := n + l.open + spareFiles; l.files > 0 && l.files < need {
 		return fault.New(fault.Client, "too_few_files",
 			fmt.Sprintf("raise the hard limit of open files to %d or more: ulimit -Hn, LimitNOFILE of the service, --ulimit nofile of the container", need),
@@ -117,7 +118,7 @@ func (l limits) check(n int, targets []Target) error {
 }
 
 // mostPorts is the most ports that one destination needs, and which that is. Connections to a Unix socket need none.
-func mostPorts(n int, targets []Target) (most int, address string) {
+func mostPorts(n int, targets []stream.Target) (most int, address string) {
 	if len(targets) == 0 {
 		return 0, ""
 	}

@@ -1,12 +1,12 @@
-package load
+package process
 
 import "runtime/debug"
 
 const leanPercent = 50 // a stream's share of the heap and its stack are small and live long: with 100 half as much again lies unused
 
-// leanMemory has the collector keep less in reserve while a load runs, unless it was set to something else already. Its work costs
+// Lean has the collector keep less in reserve while a load runs, unless it was set to something else already. Its work costs
 // processor time alone: the kernel's stamps do not wait for it.
-func leanMemory() (restore func()) {
+func Lean() (restore func()) {
 	before := debug.SetGCPercent(leanPercent)
 	if before != 100 {
 		debug.SetGCPercent(before)

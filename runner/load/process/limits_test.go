@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"os"
@@ -7,29 +7,30 @@ import (
 	"testing"
 
 	"assay/fault"
+	"assay/runner/load/stream"
 )
 
 func TestLimits(t *testing.T) {
-	local, other := Target{Network: "tcp", Address: "10.0.0.1:8000"}, Target{Network: "tcp", Address: "10.0.0.2:8000"}
+	local, other := stream.Target{Network: "tcp", Address: "10.0.0.1:8000"}, stream.Target{Network: "tcp", Address: "10.0.0.2:8000"}
 	roomy := limits{files: 200_000, open: 20, ports: 28_232, tracked: 262_144, memory: 8 << 30}
 	cases := []struct {
 		name    string
 		limits  limits
 		n       int
-		targets []Target
+		targets []stream.Target
 		code    string
 		says    []string
 	}{
-		{"room for all", roomy, 10_800, []Target{local}, "", nil},
-		{"nothing is known", limits{}, 1 << 30, []Target{local}, "", nil},
-		{"files", limits{files: 10_000, open: 20}, 10_000, []Target{local}, "client.too_few_files", []string{"10084", "may have 10000", "hard limit"}},
-		{"ports to one destination", roomy, 30_000, []Target{local}, "client.too_few_ports", []string{"30000", "10.0.0.1:8000", "28232", "ip_local_port_range"}},
-		{"two destinations have twice the ports", roomy, 30_000, []Target{local, other}, "", nil},
-		{"one destination twice has them once", roomy, 30_000, []Target{local, local}, "client.too_few_ports", []string{"30000 local ports"}},
-		{"a Unix socket needs no port", roomy, 30_000, []Target{{Network: "unix", Address: "/run/s"}}, "", nil},
-		{"tracking", limits{tracked: 8000}, 10_800, []Target{local}, "client.too_few_tracked", []string{"8000", "nf_conntrack_max=21600"}},
-		{"memory", limits{memory: 256 << 20}, 10_800, []Target{local}, "client.too_little_memory", []string{"337 MiB", "256 MiB"}},
-		{"no bound", roomy, 0, []Target{local}, "", nil},
+		{"room for all", roomy, 10_800, []stream.Target{local}, "", nil},
+		{"nothing is known", limits{}, 1 << 30, []stream.Target{local}, "", nil},
+		{"files", limits{files: 10_000, open: 20}, 10_000, []stream.Target{local}, "client.too_few_files", []string{"10084", "may have 10000", "hard limit"}},
+		{"ports to one destination", roomy, 30_000, []stream.Target{local}, "client.too_few_ports", []string{"30000", "10.0.0.1:8000", "28232", "ip_local_port_range"}},
+		{"two destinations have twice the ports", roomy, 30_000, []stream.Target{local, other}, "", nil},
+		{"one destination twice has them once", roomy, 30_000, []stream.Target{local, local}, "client.too_few_ports", []string{"30000 local ports"}},
+		{"a Unix socket needs no port", roomy, 30_000, []stream.Target{{Network: "unix", Address: "/run/s"}}, "", nil},
+		{"tracking", limits{tracked: 8000}, 10_800, []stream.Target{local}, "client.too_few_tracked", []string{"8000", "nf_conntrack_max=21600"}},
+		{"memory", limits{memory: 256 << 20}, 10_800, []stream.Target{local}, "client.too_little_memory", []string{"337 MiB", "256 MiB"}},
+		{"no bound", roomy, 0, []stream.Target{local}, "", nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
