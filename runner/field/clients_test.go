@@ -245,7 +245,7 @@ func (c scenario) run(t *testing.T) {
 	if c.usage != "" {
 		s.usage = c.usage
 	}
-	m := sweep(t, s, 4, 12, func(j *job) { j.Plan.Client.StallTimeout = ms(1500) })
+	m := sweep(t, s, 4, 12, stallsAfter(c.failed))
 	m.early(t, s)
 	seen, bad, out := s.seen(), 0, 0
 	for _, a := range seen {
