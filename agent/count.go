@@ -19,35 +19,55 @@ const (
 	countTolerance = 0.02
 )
 
-// generated reads the engine's counter of output tokens once nothing runs any more; false when it shows none.
-func (x *execution) generated(ctx context.Context) (float64, bool) {
+// counters are the engine's own, by the names of containers.Metrics.
+type counters map[string]float64
+
+// counters reads the engine's counters once nothing runs any more; false when it shows none of output tokens.
+func (x *execution) counters(ctx context.Context) (counters, bool) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
-	var last float64
-	var seen bool
+	var last counters
 	for {
 		m, err := containers.Scrape(ctx, x.server.BaseURLs(), x.preset, x.access)
-		if v, ok := m.Values["generation_tokens"]; err == nil && ok {
-			last, seen = v, true
-		} else if !seen {
-			return 0, false
+		if _, ok := m.Values["generation_tokens"]; err == nil && ok {
+			last = m.Values
+		} else if last == nil {
+			return nil, false
 		}
 		if err == nil && m.Values["running"]+m.Values["waiting"] == 0 {
 			return last, true
 		}
 		select {
 		case <-ctx.Done():
-			return last, seen
+			return last, last != nil
 		case <-tick.C:
 		}
 	}
 }
 
-// compareCounts holds the engine's counter against the recording. Requests that were cut off make them differ by right.
-func compareCounts(before, after float64, told runner.Reading, out *result.Point) {
-	c := result.EngineCount{GenerationTokens: int64(math.Round(after - before)), ClientTokens: told.OutputTokens}
+// growth is how far a counter went from before to after; nil when it was not shown both times.
+func growth(before, after counters, name string) *int64 {
+	from, told := before[name]
+	to, still := after[name]
+	if !told || !still {
+		return nil
+	}
+	n := int64(math.Round(to - from))
+	return &n
+}
+
+// compareCounts holds the engine's counters against the recording. Requests that were cut off make them differ by right.
+func compareCounts(before, after counters, told runner.Reading, out *result.Point) {
+	c := result.EngineCount{ClientTokens: told.OutputTokens, PrefixQueries: growth(before, after, "prefix_queries"), PrefixHits: growth(before, after, "prefix_hits")}
+	if n := growth(before, after, "generation_tokens"); n != nil {
+		c.GenerationTokens = *n
+	}
+	if c.PrefixHits != nil && c.PrefixQueries != nil && *c.PrefixQueries > 0 {
+		rate := 100 * float64(*c.PrefixHits) / float64(*c.PrefixQueries)
+		c.PrefixHitRate = &rate
+	}
 	out.Engine = &c
 	if d := math.Abs(float64(c.GenerationTokens - c.ClientTokens)); told.Unfinished == 0 && d > countTolerance*float64(c.ClientTokens) {
 		out.Reasons = append(out.Reasons, result.Reason{Code: "tokens_differ", Text: "the engine counted other output tokens than the client; somebody else may use the server",

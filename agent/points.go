@@ -110,7 +110,7 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 	if err := x.step(ctx, "router", p.ID, func(ctx context.Context) error { return x.useRouter(ctx, p.Router) }); err != nil {
 		return err
 	}
-	before, counted := x.generated(ctx)
+	before, counted := x.counters(ctx)
 	var m runner.Measurement
 	var told runner.Reading
 	err := x.step(ctx, "measure", p.ID, func(ctx context.Context) (err error) {
@@ -121,7 +121,7 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 		return err
 	}
 	x.judge(p, m, told, &out)
-	if after, ok := x.generated(ctx); ok && counted {
+	if after, ok := x.counters(ctx); ok && counted {
 		compareCounts(before, after, told, &out)
 	}
 	x.drift(ctx, &out)

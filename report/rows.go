@@ -29,6 +29,7 @@ func (v view) runRows() []row {
 	rows = append(rows, headlineRows(point.InWindow, point.Streams)...)
 	rows = append(rows, v.describeRows()...)
 	rows = append(rows, volumeRows(point.InWindow)...)
+	rows = append(rows, row{Label: "Prefix hit rate by the engine's counters, %", Class: "optional", Cell: enginePrefixCell})
 	return v.shown(append(rows, latencyRows(point.Streams)...))
 }
 
@@ -216,6 +217,14 @@ func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distributio
 		c.Class, c.Title = "mute", fmt.Sprintf("of %s only; %s needs %d", figure.Plural(int(d.N), "sample"), st.Name, st.Needs)
 	}
 	return c
+}
+
+// enginePrefixCell is what the engine says of its prefix cache over the whole point, warm-up too.
+func enginePrefixCell(p result.Point) cell {
+	if p.Engine == nil {
+		return cell{Text: figure.None}
+	}
+	return number(p.Engine.PrefixHitRate, figure.Tenth)
 }
 
 func metricRow(pop point.Population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {

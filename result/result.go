@@ -156,10 +156,14 @@ type Point struct {
 	Notes        []string             `json:"notes,omitempty"`         // what the client noticed and a reader should know
 }
 
-// EngineCount holds the engine's own counter against the client's count, over all requests of a point, warm-up too.
+// EngineCount holds the engine's own counters against the client's count, over all requests of a point, warm-up too. A pointer is nil when
+// the engine keeps no such counter.
 type EngineCount struct {
-	GenerationTokens int64 `json:"generation_tokens"` // growth of the engine's counter, from before the first request to after the last
-	ClientTokens     int64 `json:"client_tokens"`     // output tokens of the recording
+	GenerationTokens int64    `json:"generation_tokens"`         // growth of the engine's counter, from before the first request to after the last
+	ClientTokens     int64    `json:"client_tokens"`             // output tokens of the recording
+	PrefixQueries    *int64   `json:"prefix_queries,omitempty"`  // growth of the tokens looked up in the prefix cache
+	PrefixHits       *int64   `json:"prefix_hits,omitempty"`     // growth of the tokens found there
+	PrefixHitRate    *float64 `json:"prefix_hit_rate,omitempty"` // 100 · hits / queries
 }
 
 // Window is the measuring window in UTC microseconds.

@@ -53,7 +53,8 @@ type counter [pages]*[pageUS]uint32
 type tally struct {
 	n, sumUS int64
 	counts   [countedTokens + 1]*counter // by tokens; made when first needed
-	rest     []run
+	rest     []run                       // all of them, ascending, once they were described
+	sorted   bool
 }
 
 // add takes a span that stands for k samples of us/k each.
@@ -96,7 +97,7 @@ func (t *tally) distribution() *Distribution {
 	if t.n == 0 {
 		return nil
 	}
-	d := describe(t.sorted(), t.n)
+	d := describe(t.runs(), t.n)
 	d.Mean = float64(t.sumUS) / float64(t.n) / 1000
 	return &d
 }
@@ -117,6 +118,22 @@ func distributionOf(ms []float64) *Distribution {
 	return &d
 }
 
+// deviationOf is the standard deviation of values; nil for none.
+func deviationOf(values []float64) *float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	mean, squares := 0.0, 0.0
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	d := math.Sqrt(squares / float64(len(values)))
+	return &d
+}
+
 // describe gives all but the mean of n samples in ascending runs.
 func describe(runs []run, n int64) Distribution {
 	d := Distribution{Min: runs[0].ms, Max: runs[len(runs)-1].ms, N: n}
@@ -134,16 +151,33 @@ func describe(runs []run, n int64) Distribution {
 	return d
 }
 
-// sorted gives all samples as runs, ascending.
-func (t *tally) sorted() []run {
-	runs := t.rest
+// runs gives all samples, ascending.
+func (t *tally) runs() []run {
+	if t.sorted {
+		return t.rest
+	}
 	for k, c := range t.counts {
 		if c != nil {
-			runs = c.appendRuns(runs, int64(k))
+			t.rest = c.appendRuns(t.rest, int64(k))
 		}
+		t.counts[k] = nil
 	}
-	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.ms, b.ms) })
-	return runs
+	slices.SortFunc(t.rest, func(a, b run) int { return cmp.Compare(a.ms, b.ms) })
+	t.sorted = true
+	return t.rest
+}
+
+// deviation is the population's standard deviation, milliseconds; nil for no samples.
+func (t *tally) deviation() *float64 {
+	if t.n == 0 {
+		return nil
+	}
+	mean, squares := float64(t.sumUS)/float64(t.n)/1000, 0.0
+	for _, r := range t.runs() {
+		squares += float64(r.n) * (r.ms - mean) * (r.ms - mean)
+	}
+	d := math.Sqrt(squares / float64(t.n))
+	return &d
 }
 
 // appendRuns appends what was counted at k tokens.

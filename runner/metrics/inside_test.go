@@ -79,3 +79,20 @@ func TestAbsurdTokenCounts(t *testing.T) {
 	r.Events[1].AtUS, r.Events[2].AtUS = math.MaxInt64, math.MinInt64
 	MLPerf(recording(r), second, full)
 }
+
+// TestDeviations is worked out by hand: the values 20 20 20 30 60 of TestOneRequest have the mean 30 and the squares 3·100 + 0 + 900.
+func TestDeviations(t *testing.T) {
+	c := OverWindow(second, Shape{})
+	r := request(1100, [2]int64{1200, 2}, [2]int64{1230, 1}, [2]int64{1290, 3}, [2]int64{1350, 1})
+	c.Add(&r)
+	slow := request(1100, [2]int64{1400, 1}, [2]int64{1430, 1})
+	c.Add(&slow)
+	c.Summary()
+	want := Deviations{TTFTMS: ptr(100.0), TPOTMS: ptr(0.0), ITLMS: ptr(math.Sqrt(1200.0 / 6)), E2EMS: ptr(40.0)}
+	if diff := cmp.Diff(want, c.Deviations(), closely); diff != "" {
+		t.Error(diff)
+	}
+	if d := OverWindow(second, Shape{}).Deviations(); d != (Deviations{}) {
+		t.Errorf("of nothing: %+v", d)
+	}
+}

@@ -70,6 +70,15 @@ func (c *Collector) Summary() Summary {
 	return c.sum
 }
 
+// Deviations are standard deviations of the populations of four distributions, milliseconds; nil for no samples. They stand in no result;
+// other clients print them.
+type Deviations struct{ TTFTMS, TPOTMS, ITLMS, E2EMS *float64 }
+
+// Deviations gives those of what was added; after Summary.
+func (c *Collector) Deviations() Deviations {
+	return Deviations{TTFTMS: c.sent.ttft.deviation(), TPOTMS: deviationOf(c.speed.tpotMS), ITLMS: c.flow.itl.deviation(), E2EMS: c.finished.e2e.deviation()}
+}
+
 // Summarise is OverWindow of a recording in memory.
 func Summarise(rec record.Recording, w Window, s Shape) Summary {
 	return collect(rec, OverWindow(w, s))
