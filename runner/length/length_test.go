@@ -204,7 +204,7 @@ func TestLengthsAreExact(t *testing.T) {
 			if rule.Way != c.way {
 				t.Fatalf("the way is %s: %v", rule.Way, rule.Notes)
 			}
-			if c.engine.asked > 45 {
+			if c.engine.asked > 60 {
 				t.Errorf("it took %d requests", c.engine.asked)
 			}
 			rng := rand.New(rand.NewPCG(1, 2))

@@ -72,29 +72,41 @@ func (r *Rule) byWords(ctx context.Context, cfg Config, count counter, limit sea
 	return r.around(ctx, cfg)
 }
 
-// oneToken gives words that count one token each behind a blank. Groups of words are counted; one that counts more is halved, after all
-// the others, until words or calls are enough.
+// oneToken gives words that count one token each behind a blank, and letters where too few do.
 func (r *Rule) oneToken(ctx context.Context, count counter, limit search) ([]string, error) {
-	candidates := candidates()
-	r.anchor = strings.Join(candidates[:4], " ")
+	words := candidates()
+	r.anchor = strings.Join(words[:4], " ")
 	base, err := count(ctx, r.anchor)
 	if err != nil {
 		return nil, err
 	}
-	var found []string
-	groups := split(candidates, limit.group)
-	for calls := 0; len(groups) > 0 && len(found) < limit.enough && calls < limit.calls; calls++ {
+	own := func(ctx context.Context, text string) (int, error) {
+		n, err := count(ctx, r.anchor+" "+text)
+		return n - base, err
+	}
+	found, err := limit.among(ctx, words, own)
+	if err != nil || len(found) >= fewestPieces {
+		return found, err
+	}
+	more, err := limit.among(ctx, strings.Split("b c d e f g h j k l m n o p q r s t u v w x y z", " "), own)
+	return append(found, more...), err
+}
+
+// among counts groups of words and halves those that count more, until words or calls are enough.
+func (s search) among(ctx context.Context, words []string, own counter) (found []string, err error) {
+	groups := split(words, s.group)
+	for calls := 0; len(groups) > 0 && len(found) < s.enough && calls < s.calls; calls++ {
 		group := groups[0]
 		groups = groups[1:]
-		n, err := count(ctx, r.anchor+" "+strings.Join(group, " "))
+		n, err := own(ctx, strings.Join(group, " "))
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case n-base == len(group):
+		switch half := len(group) / 2; {
+		case n == len(group):
 			found = append(found, group...)
-		case len(group) > 1:
-			groups = append(groups, group[:len(group)/2], group[len(group)/2:])
+		case half > 0:
+			groups = append([][]string{group[:half], group[half:]}, groups...)
 		}
 	}
 	return found, nil
@@ -107,7 +119,7 @@ func candidates() []string {
 	rng := rand.New(rand.NewPCG(1, 1))
 	rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 	slices.SortStableFunc(words, func(a, b string) int { return len(a) - len(b) })
-	return append(words, strings.Split("b c d e f g h j k l m n o p q r s t u v w x y z", " ")...)
+	return words
 }
 
 func split(words []string, size int) (groups [][]string) {
