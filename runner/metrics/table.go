@@ -53,7 +53,7 @@ func Table() []Definition {
 		{"utilization", "%", "100 · system_tps / highest system_tps", pointsOfTheRun},
 		{"tps_per_node", "tok/s", "system_tps / decode nodes of the plan", eventsInside},
 		{"cached_tokens", "tokens", "prompt tokens the server took from its prefix cache; unknown when it did not tell for one of them", okEndInside},
-		{"prefix_hit_rate", "%", "100 · cached_tokens / input_tokens, both from the usage the server tells with each reply; what the counters of its metrics endpoint say over the whole point stands under `engine`", okEndInside},
+		{"prefix_hit_rate", "%", "100 · cached_tokens / input_tokens, both from the usage the server tells with each reply; what the counters of its metrics endpoint say over the whole point stands in the engine counts", okEndInside},
 	}
 }
 
