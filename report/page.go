@@ -101,6 +101,9 @@ func (p *page) points(v view) {
 		if x.Recording != nil {
 			p.Recordings = append(p.Recordings, pair{x.Recording.Path, x.Recording.SHA256, figure.Plural(x.Recording.Requests, "request") + ", " + figure.Whole(float64(x.Recording.Events)) + " token events"})
 		}
+		if x.Request != nil {
+			p.Recordings = append(p.Recordings, pair{x.Request.Path, x.Request.SHA256, "the first measured request's body, as it was sent"})
+		}
 	}
 }
 
