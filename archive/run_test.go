@@ -84,14 +84,14 @@ func measuredPoint(t *testing.T, dir string, c int) result.Point {
 		t.Fatal(err)
 	}
 	span, issue, shape := [2]int64{10_000, 90_000}, [2]int64{5_000, 150_000}, metrics.Shape{Concurrency: c}
-	made, err := runner.Pass{Window: window(span), Issue: window(issue), Shape: shape, MLPerf: true}.File(filepath.Join(dir, path))
+	made, err := runner.Pass{Window: window(span), Issue: window(issue), Shape: shape, MLPerf: true, Inside: true, Cell: true}.File(filepath.Join(dir, path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := metrics.Client{StampSource: "user", TokenSource: "usage"}
 	made.Tell(&client)
 	epoch := made.Header.EpochUS
-	return result.Point{ID: id, Phase: plan.PhaseSweep, Concurrency: &c, State: result.PointNotValid, Metrics: &made.Metrics, MLPerf: made.MLPerf,
+	return result.Point{ID: id, Phase: plan.PhaseSweep, Concurrency: &c, State: result.PointNotValid, Metrics: &made.Metrics, MLPerf: made.MLPerf, Inside: made.Inside, Cell: made.Cell,
 		Client: &client, Engine: &result.EngineCount{GenerationTokens: 48, ClientTokens: 48},
 		Window:    &result.Window{StartedUS: epoch + span[0], EndedUS: epoch + span[1], DurationS: float64(span[1]-span[0]) / 1e6},
 		Recording: &result.Recording{Path: path, SHA256: file.SHA256, Requests: file.Requests, Events: file.Events, EpochUS: epoch, IssueUS: issue, WindowUS: span}}

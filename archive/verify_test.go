@@ -51,7 +51,7 @@ func TestTamperedWithoutTheKey(t *testing.T) {
 		{"the plan in the result", replacing(result.FileName, `"requests": 4`, `"requests": 5`), []string{"file result.json: has the SHA-256", "plan: has the SHA-256"}},
 		{"a byte of a recording", func(t *testing.T, all []entry) []entry {
 			e := at(t, all, "recordings/c1.rec")
-			e.body[len(e.body)/2] ^= 1
+			e.body[len(e.body)-20] ^= 1 // of the last block
 			return all
 		}, []string{"file recordings/c1.rec: has the SHA-256", "point c1: its recording cannot be read"}},
 		{"a log", replacing("logs/server.log", "started", "stopped"), []string{"file logs/server.log: has the SHA-256"}},
@@ -150,6 +150,8 @@ func TestLyingHost(t *testing.T) {
 		{"the last bit", func(r *result.Result) { r.Points[1].Metrics.TTFTMS.P90 += 1e-12 }, []string{"point c4: ttft_ms.p90 is "}},
 		{"an outcome", func(r *result.Result) { delete(r.Points[0].Metrics.Outcomes, "reset") }, []string{"point c1: outcomes.reset is not told, the recording gives 1"}},
 		{"a number left out", func(r *result.Result) { r.Points[0].Metrics.TPOTMS = nil }, []string{"tpot_ms.max is not told"}},
+		{"the figures of the requests inside", func(r *result.Result) { r.Points[0].Inside.TTFTMS.P90 *= 2 }, []string{"point c1: inside.ttft_ms.p90 is "}},
+		{"the figures of a cell's streams", func(r *result.Result) { *r.Points[0].Cell.TPSPerRequest *= 2 }, []string{"point c1: cell.tps_per_request is "}},
 		{"the MLPerf figures", func(r *result.Result) { *r.Points[0].MLPerf.QPS *= 2 }, []string{"point c1: mlperf.qps is "}},
 		{"utilization", func(r *result.Result) { *r.Points[0].Metrics.Utilization = 99 }, []string{"point c1: utilization is 99"}},
 		{"the client's counts", func(r *result.Result) { c := r.Points[0].Client; c.Events, c.SharedReads, c.Retries = 48, 0, 0 },
