@@ -48,6 +48,12 @@ func TestLlamaDocker(t *testing.T) {
 	}
 }
 
+// TestLlamaInterrupted: Ctrl-C in the middle of long answers ends the run in order, and no server stays behind.
+func TestLlamaInterrupted(t *testing.T) {
+	llamaFiles(t)
+	stopsCleanly(t, os.Interrupt, root+"/examples/llamacpp-process.yaml", "--set", "workload.sampling.max_tokens=1500", "--set", "protocol.sweep.requests=1000")
+}
+
 // checkLlama holds the client's counts against the server's own counters, which move only when a request has ended: they are equal, exactly.
 func checkLlama(t *testing.T, p testProgram, doc result.Result) {
 	t.Helper()

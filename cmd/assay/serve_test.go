@@ -246,15 +246,15 @@ func TestInterruptedRunResumesWithoutDaemon(t *testing.T) {
 
 func TestSignalsStopCleanly(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(sig.String(), func(t *testing.T) { stopsCleanly(t, sig) })
+		t.Run(sig.String(), func(t *testing.T) { stopsCleanly(t, sig, writePlan(t, longPlan()), "--set", "protocol.sweep.duration=60s") })
 	}
 }
 
 // stopsCleanly interrupts a run while it measures: the code of an interrupted run, nothing left running, a run that can be resumed.
-func stopsCleanly(t *testing.T, sig os.Signal) {
+func stopsCleanly(t *testing.T, sig os.Signal, plan ...string) {
 	t.Helper()
 	p := newProgram(t)
-	cmd := p.command(t.Context(), "run", writePlan(t, longPlan()), "--set", "protocol.sweep.duration=60s")
+	cmd := p.command(t.Context(), append([]string{"run"}, plan...)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
