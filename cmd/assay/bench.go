@@ -16,7 +16,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Long: `Measure a running OpenAI-compatible server without a plan file. A closed loop at each --concurrency, an open loop at each
 --rate, or a matrix of --contexts × --concurrency. Chat, unless the URL ends in /v1/completions or --endpoint completions.
 The plan it makes is kept with the run; --save-plan writes it to a new file.
-With --dataset-kind text each file is cut into prompts of --input-len words; of a folder the *.txt files in and below it are read.`,
+Prompts have exactly --input-len tokens by the server's own count. With --dataset-kind text each file is cut into prompts of that length;
+of a folder the *.txt files in and below it are read.`,
 		Example: "  assay bench http://127.0.0.1:8000 --concurrency 1,2,4,8 --duration 30s\n" +
 			"  assay bench http://127.0.0.1:8000/v1/completions --rate 10 --input-len 1k --output-len 128\n" +
 			"  assay bench http://127.0.0.1:8000 --dataset sharegpt.json --concurrency 16 --requests 500",

@@ -7,6 +7,7 @@ import (
 	"assay/runner/dataset"
 	"assay/runner/load/dialect"
 	"assay/runner/load/process"
+	"assay/runner/load/salt"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
@@ -17,6 +18,8 @@ type (
 	Target = stream.Target
 	// Clock is the one clock of a recording.
 	Clock = stream.Clock
+	// Salt says what stands before each prompt so that no prefix cache knows it.
+	Salt = salt.Spec
 	// Request is what each request has in common.
 	Request = dialect.Request
 )
@@ -54,18 +57,6 @@ type Config struct {
 // Ask sends a prompt for one token, which is recorded as warm-up, and gives what came of it. salt stands before the prompt: a text, or token ids
 // each with a comma after it.
 type Ask func(ctx context.Context, prompt dataset.Turn, salt string) (record.Request, error)
-
-// Salt says what stands before each prompt so that no prefix cache knows it.
-type Salt struct {
-	Kind  string // run | session | none | text
-	Text  string // of kind text
-	Run   string
-	Point string
-
-	Pieces []string // salts of kind run and session are made of these, each with what parts it from the next; nil: see of and around
-	Size   int      // pieces of a salt
-	Fixed  string   // stands before the pieces of each salt, or in place of a salt
-}
 
 // Closed keeps Concurrency requests in flight. The window opens at the instant at which the last slot sends its first measured
 // request, or as Cell says, and lasts until issue stops: after Duration, when a slot first finds that Requests have been issued in the

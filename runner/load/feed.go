@@ -120,7 +120,7 @@ func (f *feeder) read(seen map[string]int) (*talk, error) {
 
 // begin makes a talk. Sessions that come again get a number.
 func (f *feeder) begin(c dataset.Conversation, pass int, seen map[string]int) (*talk, error) {
-	t := &talk{session: c.ID, number: f.begun, pass: pass, prompt: c.Prompt, at: c.At, turns: f.salt.around(c), tools: c.Tools, turn: -1}
+	t := &talk{session: c.ID, number: f.begun, pass: pass, prompt: c.Prompt, at: c.At, turns: f.salt.Around(c), tools: c.Tools, turn: -1}
 	f.begun++
 	if seen[c.ID]++; seen[c.ID] > 1 {
 		t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/runner/dataset"
+	"assay/runner/load/salt"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
@@ -104,12 +105,12 @@ func (l *load) ask(ctx context.Context, send sender, b stream.Body, salt string)
 
 // asker gives what asks one server with prompts of the load's own.
 func (l *load) asker(send sender) Ask {
-	return func(ctx context.Context, prompt dataset.Turn, salt string) (record.Request, error) {
+	return func(ctx context.Context, prompt dataset.Turn, before string) (record.Request, error) {
 		b, err := encode(l.cfg.Request, prompt.Messages, nil, prompt, 1)
 		if err != nil {
 			return record.Request{}, err
 		}
-		return l.ask(ctx, send, b, escaped(salt))
+		return l.ask(ctx, send, b, salt.Escaped(before))
 	}
 }
 

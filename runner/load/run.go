@@ -192,7 +192,7 @@ func (l *load) note(format string, args ...any) {
 func (l *load) call(t *talk, dueUS int64) *stream.Call {
 	c := &stream.Call{Index: l.number(), Session: t.session, Talk: t.number, Turn: t.turn, Body: t.body, IntendedUS: dueUS, DueUS: dueUS}
 	l.tally.uses(t.pass)
-	c.Salt = l.cfg.Salt.of(c.Index, t.prompt, c.Session)
+	c.Salt = l.cfg.Salt.Of(c.Index, t.prompt, c.Session)
 	return c
 }
 

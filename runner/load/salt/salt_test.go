@@ -1,4 +1,4 @@
-package load
+package salt
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestSessionSaltIsMLPerfs(t *testing.T) {
 		{"c-1", 0, without, "[salt: 795e]\n\n[salt: 37d9]\n\nRun the tests"},
 	} {
 		conv := dataset.Conversation{ID: c.id, Repeat: c.repeat, Turns: []dataset.Turn{{Messages: c.messages}, {Messages: without}}}
-		turns := Salt{Kind: "session", Run: "r", Point: "c1"}.around(conv)
+		turns := Spec{Kind: "session", Run: "r", Point: "c1"}.Around(conv)
 		if got := turns[0].Messages[0].Content; got != c.want || !cmp.Equal(turns[1], conv.Turns[1]) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
@@ -33,8 +33,8 @@ func TestSessionSaltIsMLPerfs(t *testing.T) {
 		t.Error("the data itself was changed")
 	}
 	conv := dataset.Conversation{ID: "a", Turns: []dataset.Turn{{Messages: with}}}
-	for _, s := range []Salt{{Kind: "run"}, {Kind: "none"}, {Kind: "session", Pieces: []string{"a "}, Size: 3}} {
-		if !cmp.Equal(s.around(conv), conv.Turns) {
+	for _, s := range []Spec{{Kind: "run"}, {Kind: "none"}, {Kind: "session", Pieces: []string{"a "}, Size: 3}} {
+		if !cmp.Equal(s.Around(conv), conv.Turns) {
 			t.Errorf("%+v changes the messages", s)
 		}
 	}
@@ -43,13 +43,13 @@ func TestSessionSaltIsMLPerfs(t *testing.T) {
 // TestSaltOfPieces: always of the same number of pieces, never the same for two requests, for two sessions or for two runs, and the same
 // for those that share a prompt.
 func TestSaltOfPieces(t *testing.T) {
-	s := Salt{Kind: "run", Run: "r1", Point: "c1", Fixed: "first ", Size: 11}
+	s := Spec{Kind: "run", Run: "r1", Point: "c1", Fixed: "first ", Size: 11}
 	for _, w := range strings.Fields("ant bee cat dog eel fox gnu hen ibis jay kid lion mole newt owl pig") {
 		s.Pieces = append(s.Pieces, w+" ")
 	}
 	seen := map[string]bool{}
 	for index := range 20_000 {
-		salt := s.of(index, 0, "x")
+		salt := s.Of(index, 0, "x")
 		if len(strings.Fields(salt)) != 12 || !strings.HasPrefix(salt, "first ") || !strings.HasSuffix(salt, " ") || seen[salt] {
 			t.Fatalf("%d: %q", index, salt)
 		}
@@ -60,17 +60,17 @@ func TestSaltOfPieces(t *testing.T) {
 	session := s
 	session.Kind = "session"
 	switch {
-	case s.of(0, 0, "x") != s.of(0, 0, "y") || s.of(0, 0, "x") == other.of(0, 0, "x"):
+	case s.Of(0, 0, "x") != s.Of(0, 0, "y") || s.Of(0, 0, "x") == other.Of(0, 0, "x"):
 		t.Error("the salt of a request is its run's and its number's")
-	case session.of(0, 0, "x") != session.of(9, 0, "x") || session.of(0, 0, "x") == session.of(0, 0, "y"):
+	case session.Of(0, 0, "x") != session.Of(9, 0, "x") || session.Of(0, 0, "x") == session.Of(0, 0, "y"):
 		t.Error("the salt of a session is the session's")
-	case s.of(1, 4, "x") != s.of(2, 4, "y") || s.of(1, 4, "x") == s.of(1, 5, "x") || session.of(1, 4, "x") != session.of(2, 4, "y"):
+	case s.Of(1, 4, "x") != s.Of(2, 4, "y") || s.Of(1, 4, "x") == s.Of(1, 5, "x") || session.Of(1, 4, "x") != session.Of(2, 4, "y"):
 		t.Error("the salt of a shared prompt is the prompt's")
 	}
-	if got := (Salt{Kind: "none", Fixed: "12,"}).of(3, 0, "x"); got != "12," {
+	if got := (Spec{Kind: "none", Fixed: "12,"}).Of(3, 0, "x"); got != "12," {
 		t.Error(got)
 	}
-	if got := (Salt{Kind: "text", Text: "a\"b", Fixed: "a\"b"}).of(3, 0, "x"); got != `a\"b` {
+	if got := (Spec{Kind: "text", Text: "a\"b", Fixed: "a\"b"}).Of(3, 0, "x"); got != `a\"b` {
 		t.Error(got)
 	}
 }

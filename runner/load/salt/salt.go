@@ -1,4 +1,4 @@
-package load
+package salt
 
 import (
 	"crypto/sha256"
@@ -14,26 +14,38 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// of gives the salt of a request as it stands inside a JSON string, or a list of token ids. The part that differs comes first, so that the
+// Spec says what stands before each prompt so that no prefix cache knows it.
+type Spec struct {
+	Kind  string // run | session | none | text
+	Text  string // of kind text
+	Run   string
+	Point string
+
+	Pieces []string // salts of kind run and session are made of these, each with what parts it from the next; nil: see Of and Around
+	Size   int      // pieces of a salt
+	Fixed  string   // stands before the pieces of each salt, or in place of a salt
+}
+
+// Of gives the salt of a request as it stands inside a JSON string, or a list of token ids. The part that differs comes first, so that the
 // first block of a prefix cache already differs. prompt is not 0 where several requests share their prompt, and with it the salt.
-func (s Salt) of(index, prompt int, session string) string {
+func (s Spec) Of(index, prompt int, session string) string {
 	switch {
 	case len(s.Pieces) > 0:
-		return escaped(s.Fixed + s.made(index, prompt, session))
+		return Escaped(s.Fixed + s.made(index, prompt, session))
 	case s.Fixed != "":
-		return escaped(s.Fixed)
+		return Escaped(s.Fixed)
 	case s.Kind == "run" && prompt > 0:
 		return digest(s.Run+"/"+s.Point+"/"+strconv.Itoa(prompt)) + " "
 	case s.Kind == "run":
 		return strconv.Itoa(index) + "-" + digest(s.Run+"/"+s.Point) + " "
 	case s.Kind == "text":
-		return escaped(s.Text)
+		return Escaped(s.Text)
 	}
 	return ""
 }
 
 // made puts a salt of pieces together, so many that no two are the same.
-func (s Salt) made(index, prompt int, session string) string {
+func (s Spec) made(index, prompt int, session string) string {
 	key := session
 	switch {
 	case prompt > 0:
@@ -52,10 +64,10 @@ func (s Salt) made(index, prompt int, session string) string {
 	return b.String()
 }
 
-// around puts the session salt of MLPerf Endpoints around a conversation's first system message: a mark of the pass over the data before
+// Around puts the session salt of MLPerf Endpoints around a conversation's first system message: a mark of the pass over the data before
 // it, one of the conversation behind it, so that conversations of a pass share the system prompt and nothing else. Where there is no system
 // message both marks stand before the first message. A salt that is made of pieces stands before the prompt instead.
-func (s Salt) around(c dataset.Conversation) []dataset.Turn {
+func (s Spec) Around(c dataset.Conversation) []dataset.Turn {
 	if s.Kind != "session" || len(s.Pieces) > 0 || len(c.Turns) == 0 || len(c.Turns[0].Messages) == 0 {
 		return c.Turns
 	}
@@ -89,8 +101,8 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// escaped gives the inside of the JSON string of a text.
-func escaped(text string) string {
+// Escaped gives the inside of the JSON string of a text.
+func Escaped(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil { // a string always has a JSON form
 		return ""
