@@ -114,6 +114,7 @@ P90 ITL (ms):                            158.00
 # Total generated tokens, output token throughput and ITL: of the token events inside the window, whichever request they belong to.
 # Total Token throughput adds the two populations, so that its input part is low by what is not wholly inside.
 # The whole window: 2 requests finished in it with 20 input tokens, 32.00 tok/s in and out; TTFT of the 2 sent in it: mean 145.00 ms, median 145.00 ms, P90 189.00 ms.
+# Peak: 13.00 tok/s in one second of the window, 1 request in flight at once.
 
 `
 	if d := cmp.Diff(want, b.String()); d != "" {

@@ -129,5 +129,5 @@ func (s serving) populations(w io.Writer) {
 	if d := of.TTFTMS; d != nil {
 		fmt.Fprintf(w, "; TTFT of the %d sent in it: mean %.2f ms, median %.2f ms, P90 %.2f ms", d.N, d.Mean, d.P50, d.P90)
 	}
-	fmt.Fprint(w, ".\n\n")
+	fmt.Fprintf(w, ".\n# Peak: %.2f tok/s in one second of the window, %s in flight at once.\n\n", s.peakTPS, figure.Plural(s.peakFlight, "request"))
 }
