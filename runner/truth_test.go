@@ -177,7 +177,7 @@ func (d *measured) sightOf(r record.Request, truth sim.Truth, slack float64) sig
 	for i := range min(len(r.Events), len(truth.Events)) {
 		e := truth.Events[i]
 		s.events = append(s.events, sent{span: d.write(r, truth, i, slack), at: r.Events[i].AtUS, n: int64(e.Tokens)})
-		if s.answer < 0 && (truth.Path != "/v1/chat/completions" || before >= d.cfg.Reasoning) {
+		if s.answer < 0 && truth.OutputTokens > d.hidden() && (truth.Path != "/v1/chat/completions" || before >= d.cfg.Reasoning) {
 			s.answer = i
 		}
 		before += e.Tokens
@@ -191,6 +191,16 @@ func (d *measured) sightOf(r record.Request, truth sim.Truth, slack float64) sig
 		}
 	}
 	return s
+}
+
+// hidden is how many tokens of a reply are never sent.
+func (d *measured) hidden() int {
+	for _, f := range d.cfg.Faults {
+		if f.Kind == sim.Hidden {
+			return f.Amount
+		}
+	}
+	return 0
 }
 
 // write is when event i was written, on the client's clock; what ends the stream can come in one read with the last event.
@@ -375,6 +385,8 @@ func TestTruth(t *testing.T) {
 		{"natural lengths", func(c *sim.Config) { c.OutputMean = 16 }, natural, c4},
 		{"completions", func(*sim.Config) {}, text, c4},
 		{"several tokens an event", func(c *sim.Config) { c.ChunkTokens = 4 }, sweep, c4},
+		{"several tokens in the first event", func(c *sim.Config) { c.Faults = []sim.Fault{{Kind: sim.Bundle, Amount: 5}} }, sweep, c4},
+		{"hidden tokens", func(c *sim.Config) { c.Faults = []sim.Fault{{Kind: sim.Hidden, Amount: 4}} }, sweep, c4},
 		{"speculative decoding", func(c *sim.Config) { c.Drafts, c.Acceptance = 4, 0.7 }, sweep, c4},
 		{"reasoning", func(c *sim.Config) { c.Reasoning = 5 }, sweep, c4},
 		{"reasoning under another name", func(c *sim.Config) { c.Reasoning, c.ReasoningField = 5, "reasoning" }, sweep, c4},

@@ -21,6 +21,7 @@ type exchange struct {
 	faults  []Fault // that meet the request
 	pending []Fault // those of them that wait for their token
 	style   wire.Style
+	counted int  // tokens in the events so far
 	role    bool // the role chunk was sent, or there is none
 	truth   Truth
 	text    []byte // the event that is being made
@@ -78,6 +79,9 @@ func (x *exchange) stream(ctx context.Context) string {
 			if end := x.trip(ctx); end != "" {
 				return end
 			}
+			if len(x.truth.Events) == 0 && !x.send(0, ended) { // all of the reply was hidden
+				return gone
+			}
 			return x.close(ctx, x.body.finishReason(x.server.cfg, x.seq))
 		}
 		select {
@@ -119,6 +123,9 @@ func (x *exchange) begin(ctx context.Context) bool {
 // take says how many of the made tokens the next event carries; 0 waits for more.
 func (x *exchange) take(made int, ended bool) int {
 	if f, ok := x.fault(Hidden); ok && x.truth.OutputTokens < min(f.Amount, made) {
+		if !x.role {
+			x.roleChunk()
+		}
 		x.truth.OutputTokens = min(f.Amount, made)
 	}
 	left, want := made-x.truth.OutputTokens, x.chunk()
@@ -162,7 +169,8 @@ func (x *exchange) send(n int, ended bool) bool {
 		finish = x.body.finishReason(x.server.cfg, x.seq)
 	}
 	x.event(n, finish)
-	x.truth.Events = append(x.truth.Events, Sent{AtUS: x.server.clock.now(), Tokens: n})
+	x.truth.Events = append(x.truth.Events, Sent{AtUS: x.server.clock.now(), Tokens: x.truth.OutputTokens - x.counted})
+	x.counted = x.truth.OutputTokens
 	sent := x.flush()
 	x.truth.Events[len(x.truth.Events)-1].AfterUS = x.server.clock.now()
 	return sent

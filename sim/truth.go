@@ -11,7 +11,7 @@ import (
 type Sent struct {
 	AtUS    int64 `json:"at_us"`    // UTC, microseconds, the instant before the write
 	AfterUS int64 `json:"after_us"` // the instant after it
-	Tokens  int   `json:"tokens"`
+	Tokens  int   `json:"tokens"`   // by which the reply grew, those too that a fault hid
 }
 
 // Struck is a fault that met a request.
