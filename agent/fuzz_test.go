@@ -30,7 +30,7 @@ func FuzzFilesOfARun(f *testing.F) {
 
 // FuzzCron: a schedule that is taken has a next time, after now.
 func FuzzCron(f *testing.F) {
-	for _, s := range []string{"0 3 * * *", "@daily", "@every 6h", "@every 1ms", "0 0 30 2 *", "* * * * * *", "CRON_TZ=Mars/X 0 3 * * *", "TZ=UTC 1 1 1 1 1"} {
+	for _, s := range []string{"0 3 * * *", "@daily", "@every 6h", "@every 1ms", "0 0 30 2 *", "* * * * * *", "CRON_TZ=Mars/X 0 3 * * *", "TZ=UTC 1 1 1 1 1", "TZ=0", "CRON_TZ="} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, spec string) {

@@ -23,6 +23,9 @@ type scheduler struct {
 // ParseCron reads five cron fields or a descriptor such as @daily or @every 6h.
 func ParseCron(spec string) (cron.Schedule, error) {
 	const hint = `write five fields such as "0 3 * * *", or @daily, @every 6h`
+	if strings.Contains(spec, "TZ=") && !strings.Contains(spec, " ") { // the library panics at a time zone without fields
+		return nil, fault.New(fault.Plan, "bad_cron", hint, "%q is not a schedule: it names a time zone alone", spec)
+	}
 	s, err := cron.ParseStandard(spec)
 	if err != nil {
 		return nil, fault.New(fault.Plan, "bad_cron", hint, "%q is not a schedule: %w", spec, err)
