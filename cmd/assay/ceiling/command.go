@@ -181,6 +181,7 @@ func driveCommand(w Outside) *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&d.Streams, "streams", 1, "streams")
 	f.IntVar(&d.Tokens, "tokens", meanTokens, "mean length of a reply")
+	f.DurationVar(&d.Settle, "settle", 0, "time before the window")
 	f.DurationVar(&d.Duration, "duration", time.Second, "length of the window")
 	f.StringVar(&d.Recording, "recording", "", "file of the recording")
 	f.StringVar(&d.Profile, "cpuprofile", "", "file of a processor profile")

@@ -21,6 +21,7 @@ type Drive struct {
 	URL       string
 	Streams   int
 	Tokens    int // mean length of a reply
+	Settle    time.Duration // after the first requests, before the window opens
 	Duration  time.Duration
 	Recording string // file
 	Profile   string // file for a processor profile; "" for none
@@ -32,8 +33,7 @@ type Driven struct {
 	Window      load.Span     `json:"window"`
 	CPU         time.Duration `json:"cpu_ns"`     // of the process inside the window
 	IdleRSS     int64         `json:"idle_bytes"` // memory held before the first connection
-	RSS         int64         `json:"rss_bytes"`  // at the window's end
-	GCPause     time.Duration `json:"gc_pause_ns"`
+	RSS         int64         `json:"rss_bytes"`  // the most of the window
 	StampSource string        `json:"stamp_source"`
 	Stopped     string        `json:"stopped,omitempty"`
 	Notes       []string      `json:"notes,omitempty"`
@@ -53,7 +53,7 @@ func (d Drive) Run(ctx context.Context) (Driven, error) {
 	cfg := load.Config{
 		Targets: []load.Target{target}, Clock: clock, Stall: time.Minute, Drain: time.Millisecond, Salt: load.Salt{Kind: "none"},
 		Request: load.Request{Endpoint: "chat", Model: "paced", Dialect: "openai", MaxTokens: d.Tokens},
-		Closed:  &load.Closed{Concurrency: d.Streams, Duration: d.Duration, Cell: &load.Cell{Timeout: time.Minute}},
+		Closed:  &load.Closed{Concurrency: d.Streams, Duration: d.Settle + d.Duration},
 	}
 	if d.Profile != "" {
 		f, err := os.Create(d.Profile)
@@ -68,13 +68,40 @@ func (d Drive) Run(ctx context.Context) (Driven, error) {
 	}
 	debug.FreeOSMemory()
 	done := Driven{ZeroNS: zero(clock), IdleRSS: resident()}
-	res, err := load.Run(ctx, cfg, &prompts{mean: d.Tokens, first: d.Streams}, out.Append, func(load.Progress) {})
-	done.Window, done.CPU, done.RSS, done.GCPause = res.Window, res.Health.CPU, res.Health.RSSBytes, res.Health.GCPause
+	var seen []sample
+	look := func(p load.Progress) {
+		if p.Stage == "measure" && p.Elapsed >= d.Settle {
+			seen = append(seen, sample{clock.Now(), used(), resident()})
+		}
+	}
+	res, err := load.Run(ctx, cfg, &prompts{mean: d.Tokens, first: d.Streams}, out.Append, look)
 	done.StampSource, done.Stopped, done.Notes = res.Health.StampSource, res.Stopped, res.Notes
+	done.over(seen)
 	if _, closing := out.Close(); err == nil && closing != nil {
 		err = fault.New(fault.Store, "recording", "check the free space for temporary files (TMPDIR)", "the recording could not be written: %w", closing)
 	}
 	return done, err
+}
+
+// sample is what the process had used at an instant.
+type sample struct {
+	us  int64
+	cpu time.Duration
+	rss int64
+}
+
+// over takes the window between the first and the last sample: the load was whole at both.
+func (d *Driven) over(seen []sample) {
+	if len(seen) < 2 {
+		d.Stopped = strings.TrimPrefix(d.Stopped+"; the load did not last", "; ")
+		return
+	}
+	first, last := seen[0], seen[len(seen)-1]
+	d.Window = load.Span{StartUS: first.us, EndUS: last.us}
+	d.CPU = last.cpu - first.cpu
+	for _, s := range seen {
+		d.RSS = max(d.RSS, s.rss)
+	}
 }
 
 // zero reads both clocks until they were read closest together. The recording's clock counts whole microseconds, rounded down.

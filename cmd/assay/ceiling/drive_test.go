@@ -30,7 +30,7 @@ func TestNothingIsLost(t *testing.T) {
 		done <- paced.Serve(ctx, l.(*net.TCPListener), paced.Config{TTFT: p.ttft(), ITL: p.itl(), Events: 1}, log)
 	}()
 	name := filepath.Join(t.TempDir(), "c.rec")
-	d, err := Drive{URL: "http://" + l.Addr().String(), Streams: p.Streams, Tokens: 20, Duration: 2 * time.Second, Recording: name}.Run(t.Context())
+	d, err := Drive{URL: "http://" + l.Addr().String(), Streams: p.Streams, Tokens: 20, Settle: 500 * time.Millisecond, Duration: 2 * time.Second, Recording: name}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +49,20 @@ func TestNothingIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := 0
+	whole, events := 0, 0
 	for _, r := range rec.Requests {
 		if r.Outcome == record.OK {
 			whole++
+			events += len(r.Events)
 			if r.OutputTokens != int64(len(r.Events)) || r.FinishReason != "length" {
 				t.Errorf("%s: %d tokens told, %d events, finish %q", r.ID, r.OutputTokens, len(r.Events), r.FinishReason)
 			}
 		}
 	}
 	a := compare(rec.Requests, truths, d)
+	if mean := float64(events) / float64(whole); mean < 15 || mean > 25 {
+		t.Errorf("%.1f events a request, 20 were asked for", mean)
+	}
 	if a.Lost != 0 || a.Failed != 0 || whole < p.Streams || a.InFlight > float64(p.Streams)+1e-6 || a.Stamp.P50 < 0 {
 		t.Errorf("%d whole requests, %+v", whole, a)
 	}

@@ -22,7 +22,6 @@ type Measured struct {
 	CPUPerEvent  float64  `json:"cpu_us_per_event"` // of the client's process inside the window
 	Cores        float64  `json:"cores"`            // that it used
 	RSSPerStream float64  `json:"rss_kib_per_stream"`
-	GCPauseMS    float64  `json:"gc_pause_ms"`
 	StampSource  string   `json:"stamp_source"`
 	Floor        *Floor   `json:"floor,omitempty"`
 	Held         bool     `json:"held"`
@@ -45,7 +44,7 @@ func (p Process) Measure(ctx context.Context, point Point, length time.Duration,
 		return Measured{}, err
 	}
 	out, err := p.run(ctx, "client", p.Program, "bench-client", "drive", s.url, "--streams", strconv.Itoa(point.Streams),
-		"--tokens", strconv.Itoa(point.tokens()), "--duration", length.String(), "--recording", recording)
+		"--tokens", strconv.Itoa(point.tokens()), "--settle", point.settle().String(), "--duration", length.String(), "--recording", recording)
 	truths, ending := s.truths(log)
 	if err != nil {
 		return Measured{}, err
@@ -116,11 +115,11 @@ func (p Process) floor(ctx context.Context, point Point, length time.Duration, p
 }
 
 func sum(point Point, d Driven, a Accuracy) Measured {
-	seconds := float64(d.Window.EndUS-d.Window.StartUS) / 1e6
+	seconds := max(1e-6, float64(d.Window.EndUS-d.Window.StartUS)/1e6)
 	m := Measured{
 		Point: point, Accuracy: a, Got: float64(a.Sent) / seconds, Cores: d.CPU.Seconds() / seconds,
 		RSSPerStream: float64(max(0, d.RSS-d.IdleRSS)) / 1024 / float64(point.Streams),
-		GCPauseMS:    d.GCPause.Seconds() * 1000, StampSource: d.StampSource, Notes: d.Notes,
+		StampSource:  d.StampSource, Notes: d.Notes,
 	}
 	if a.Sent > 0 {
 		m.CPUPerEvent = float64(d.CPU.Nanoseconds()) / 1000 / float64(a.Sent)
