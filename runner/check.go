@@ -9,6 +9,9 @@ import (
 	"assay/runner/load"
 )
 
+// wordsLess is how many times fewer words than tokens a text may have: nobody can be asked for its tokens yet.
+const wordsLess = 8
+
 // CheckDataset tells why the plan's client could not take a conversation from the plan's dataset, for any of its points. It reads no
 // more of the data than the first conversation needs.
 func CheckDataset(p plan.Plan) error {
@@ -18,7 +21,10 @@ func CheckDataset(p plan.Plan) error {
 	checked := map[int]bool{} // only the length differs between points
 	for _, point := range p.Points() {
 		cfg := datasetConfig(Job{Plan: p, Point: point})
-		cfg.Unhashed = true
+		cfg.Unhashed, cfg.Shared = true, 0
+		if p.Workload.Lengths == "tokens" {
+			cfg.InputLen = (cfg.InputLen + wordsLess - 1) / wordsLess
+		}
 		if checked[cfg.InputLen] {
 			continue
 		}

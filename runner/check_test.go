@@ -22,7 +22,7 @@ protocol: %s
 `
 
 func TestCheckDataset(t *testing.T) {
-	const sweep, matrix = "{sweep: {concurrency: [1, 4], requests: 4}}", "{matrix: {contexts: [3, 9], concurrency: [1], duration: 1s}}"
+	const sweep, matrix = "{sweep: {concurrency: [1, 4], requests: 4}}", "{matrix: {contexts: [3, 96], concurrency: [1], duration: 1s}}"
 	cases := []struct {
 		name, kind, file, protocol string
 		want                       string // in the error; "" for a good dataset
@@ -34,8 +34,8 @@ func TestCheckDataset(t *testing.T) {
 		{"broken array", "sharegpt", `[{"id": `, sweep, "record 1"},
 		{"a record that is good and then rubbish", "sharegpt", `[{"id":"a","conversations":[{"from":"human","value":"hi"}]}, rubbish`, sweep, ""},
 		{"no turn", "agentic", `{"conversation_id":"c","turn":2,"role":"user","content":"x"}`, sweep, "line 1: turn 2 follows turn 0"},
-		{"long enough for every context", "text", strings.Repeat("word ", 9), matrix, ""},
-		{"too short for the longest context", "text", strings.Repeat("word ", 8), matrix, "9 words"},
+		{"long enough for every context", "text", strings.Repeat("word ", 12), matrix, ""},
+		{"too short for the longest context", "text", strings.Repeat("word ", 11), matrix, "12 words"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
