@@ -65,8 +65,8 @@ type Request struct {
 	OutputTokens int64
 	CachedTokens int64
 
-	ReasoningTokens int64 // of the output, as the server counts; 0 when it tells none
-	TokenSource  string // usage | ids | estimated | events
+	ReasoningTokens int64  // of the output, as the server counts; 0 when it tells none
+	TokenSource     string // usage | ids | estimated | events
 
 	BytesIn     int64
 	SharedReads int // token events that came in one read with an earlier one of their stream

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -183,6 +185,44 @@ func TestDiskFull(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a recording that could not be written has its final name: %v", err)
+	}
+}
+
+// TestEveryFieldIsKept: a field that is added to Request and not to the format would be lost without a word.
+func TestEveryFieldIsKept(t *testing.T) {
+	for i := range reflect.TypeFor[Request]().NumField() {
+		want := Request{Outcome: OK, IntendedUS: Never, SentUS: Never, ConnectUS: Never, FirstByteUS: Never, DoneUS: Never, RetryAfterUS: Never,
+			InputTokens: Never, OutputTokens: Never, CachedTokens: Never, FirstAnswer: -1}
+		switch f := reflect.ValueOf(&want).Elem().Field(i); f.Kind() {
+		case reflect.Int, reflect.Int64:
+			f.SetInt(7)
+		case reflect.String:
+			f.SetString("seven")
+		case reflect.Bool:
+			f.SetBool(true)
+		}
+		want.Events = make([]Event, 8)
+		block, _ := appendRequest(nil, nil, &want)
+		got, err := decodeRequest(block[frameHead:len(block)-frameTail], nil)
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Errorf("%s: %v %s", reflect.TypeFor[Request]().Field(i).Name, err, d)
+		}
+	}
+}
+
+// TestDocumentListsEveryField: docs/recording.md is the format for readers in other languages.
+func TestDocumentListsEveryField(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/recording.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= fieldReasoning; n++ {
+		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\| ([\d, ]+, )?%d(, [\d, ]+)? \|`, n)).Match(doc) {
+			t.Errorf("field %d has no line", n)
+		}
+	}
+	if !bytes.Contains(doc, fmt.Appendf(nil, "format version, uint32: %d |", version)) {
+		t.Errorf("version %d is not the document's", version)
 	}
 }
 
