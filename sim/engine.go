@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"assay/sim/kv"
 )
 
 // sequence is one request inside the engine. Its fields but wake are guarded by the engine's lock.
@@ -15,12 +17,12 @@ type sequence struct {
 	target   int // tokens the reply will have
 	cached   int
 	made     int
-	computed int      // tokens whose KV values are there
-	shared   []*block // blocks that are known
-	own      int      // blocks that are not
-	named    int      // leading blocks that filled, and were named where that was new
-	planned  int      // prompt tokens that the present step computes
-	makes    bool     // the present step makes tokens
+	computed int         // tokens whose KV values are there
+	shared   []*kv.Block // blocks that are known
+	own      int         // blocks that are not
+	named    int         // leading blocks that filled, and were named where that was new
+	planned  int         // prompt tokens that the present step computes
+	makes    bool        // the present step makes tokens
 	arrived  time.Time
 	started  time.Time // first taken from the queue
 	last     time.Time // when its last token was made
@@ -46,7 +48,7 @@ type engine struct {
 	busy    bool
 	waiting []*sequence
 	running []*sequence
-	kv      *pool
+	kv      *kv.Pool
 	totals  totals
 	seen    *observations
 }
@@ -54,7 +56,7 @@ type engine struct {
 func newEngine(cfg Config, rank int) *engine {
 	return &engine{
 		cfg:    cfg,
-		kv:     newPool(blocksOf(cfg.KVTokens, cfg.BlockTokens)),
+		kv:     kv.NewPool(blocksOf(cfg.KVTokens, cfg.BlockTokens)),
 		totals: totals{finished: map[string]uint64{}},
 		seen:   newObservations(engineLabels(cfg.Model, rank)),
 	}
@@ -174,7 +176,7 @@ func (e *engine) name(s *sequence) {
 		return
 	}
 	for full := s.computed / e.cfg.BlockTokens; s.named < full; s.named++ {
-		if b := e.kv.name(s.chain.blocks[s.named]); b != nil {
+		if b := e.kv.Name(s.chain.blocks[s.named]); b != nil {
 			s.shared = append(s.shared, b)
 			s.own--
 		}
@@ -188,7 +190,7 @@ func (e *engine) end(s *sequence) {
 }
 
 func (e *engine) release(s *sequence) {
-	e.kv.release(s.shared, s.own)
+	e.kv.Release(s.shared, s.own)
 	s.shared, s.own, s.named, s.computed = nil, 0, 0, 0
 }
 
@@ -217,7 +219,7 @@ func (e *engine) count(reason string, arrived time.Time) {
 func (e *engine) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.kv.forget()
+	e.kv.Forget()
 }
 
 // progress tells how many tokens s has, whether it ended, and how many prompt tokens came from the cache.

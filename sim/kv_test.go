@@ -11,40 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPool(t *testing.T) {
-	p := newPool(4)
-	if p.take(5) || !p.take(3) || p.used() != 0.75 {
-		t.Fatalf("%+v", p)
-	}
-	a, b := p.name(1), p.name(2)
-	if a == nil || b == nil || p.name(1) != nil {
-		t.Fatal("a block is known once")
-	}
-	again := p.share([]uint64{1, 3})
-	p.release([]*block{a, b}, 1)
-	if len(again) != 1 || again[0] != a || p.used() != 0.25 {
-		t.Fatalf("%d shared, %v used", len(again), p.used())
-	}
-	if !p.take(3) || len(p.share([]uint64{2})) != 0 || p.take(1) { // 2 was idle and had to go; 1 is in use
-		t.Errorf("%+v", p)
-	}
-	p.forget()
-	p.release(again, 3)
-	if p.free != 4 || len(p.known) != 0 || p.idle.Len() != 0 {
-		t.Errorf("%+v", p)
-	}
-}
-
-// TestPoolForgetsTheOldest: the end of a prompt goes before its beginning.
-func TestPoolForgetsTheOldest(t *testing.T) {
-	p := newPool(3)
-	p.take(3)
-	p.release([]*block{p.name(1), p.name(2), p.name(3)}, 0)
-	if !p.take(1) || len(p.share([]uint64{1, 2, 3})) != 2 {
-		t.Errorf("%v", p.known)
-	}
-}
-
 // small has blocks of 4 tokens and steps of 10 ms whatever runs.
 func small(blocks int) Config {
 	return Config{StepBase: 10 * time.Millisecond, BlockTokens: 4, KVTokens: 4 * blocks, ContextLen: 4 * blocks, NoCache: true}

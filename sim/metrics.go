@@ -68,7 +68,7 @@ func (e *engine) figures() []figure {
 	list := []figure{
 		{name: "num_requests_running", help: "Requests in the batch.", kind: gauge, value: float64(len(e.running))},
 		{name: "num_requests_waiting", help: "Requests that wait for the batch.", kind: gauge, value: float64(len(e.waiting))},
-		{name: "kv_cache_usage_perc", help: "KV cache in use; 1 is all of it.", kind: gauge, value: e.kv.used()},
+		{name: "kv_cache_usage_perc", help: "KV cache in use; 1 is all of it.", kind: gauge, value: e.kv.Used()},
 		{name: "prompt_tokens_total", help: "Prompt tokens, cached ones too.", kind: counter, value: float64(t.promptTokens)},
 		{name: "prompt_tokens_cached_total", help: "Prompt tokens from the prefix cache.", kind: counter, value: float64(t.cachedTokens)},
 		{name: "generation_tokens_total", help: "Tokens made.", kind: counter, value: float64(t.generated)},
@@ -79,8 +79,8 @@ func (e *engine) figures() []figure {
 		{name: "spec_decode_num_draft_tokens_total", help: "Drafted tokens.", kind: counter, value: float64(t.drafted)},
 		{name: "spec_decode_num_accepted_tokens_total", help: "Drafted tokens that were accepted.", kind: counter, value: float64(t.accepted)},
 		{name: "cache_config_info", help: "Shape of the KV cache.", kind: gauge, value: 1, labels: prometheus.Labels{
-			"block_size": strconv.Itoa(e.cfg.BlockTokens), "num_gpu_blocks": strconv.Itoa(e.kv.total),
-			"kv_cache_size_tokens":  strconv.Itoa(e.kv.total * e.cfg.BlockTokens),
+			"block_size": strconv.Itoa(e.cfg.BlockTokens), "num_gpu_blocks": strconv.Itoa(e.kv.Total),
+			"kv_cache_size_tokens":  strconv.Itoa(e.kv.Total * e.cfg.BlockTokens),
 			"enable_prefix_caching": strconv.FormatBool(!e.cfg.NoCache),
 		}},
 	}

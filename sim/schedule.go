@@ -70,7 +70,7 @@ func (st *step) add(s *sequence, n int) {
 // grow takes the blocks that n more tokens of s need; false when there are too few.
 func (e *engine) grow(s *sequence, n int) bool {
 	need := max(0, blocksOf(s.computed+n, e.cfg.BlockTokens)-len(s.shared)-s.own)
-	if !e.kv.take(need) {
+	if !e.kv.Take(need) {
 		return false
 	}
 	s.own += need
@@ -89,7 +89,7 @@ func (e *engine) preempt(s *sequence) {
 func (e *engine) admit(st *step, s *sequence) bool {
 	if !e.cfg.NoCache {
 		whole := (s.length() - 1) / e.cfg.BlockTokens // the last token is always computed
-		s.shared = e.kv.share(s.chain.blocks[:whole])
+		s.shared = e.kv.Share(s.chain.blocks[:whole])
 		s.named = len(s.shared)
 		s.computed = s.named * e.cfg.BlockTokens
 	}
