@@ -39,7 +39,8 @@ const (
 type Exchange struct {
 	*Client
 	tokens atomic.Int64 // token events so far, for the live view
-	buf    []byte       // receive buffer; a response that fills it gets a larger one
+	buf    []byte       // receive buffer: small, or a larger one while reads need it
+	small  []byte
 	reads  *shard
 
 	conn   *conn
@@ -80,7 +81,7 @@ type sight struct {
 
 // NewExchange makes an exchange for one goroutine.
 func (c *Client) NewExchange() *Exchange {
-	x := &Exchange{Client: c, buf: make([]byte, smallBuffer), reads: c.vitals.shard()}
+	x := &Exchange{Client: c, small: make([]byte, smallBuffer), reads: c.vitals.shard()}
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
@@ -115,9 +116,7 @@ func Blank(c *Call) record.Request {
 }
 
 func (x *Exchange) begin(c *Call) {
-	if len(x.buf) > smallBuffer {
-		x.buf = make([]byte, smallBuffer)
-	}
+	x.buf = x.small
 	x.resp.reset()
 	x.sse.reset()
 	x.marks, x.reply, x.text = x.marks[:0], kept(x.reply), x.text[:0]
@@ -256,10 +255,18 @@ func (x *Exchange) take(b []byte, atUS int64) error {
 	if x.sse.tooLong {
 		return errTooLong
 	}
-	if len(b) == len(x.buf) && len(b) < largeBuffer {
-		x.buf = make([]byte, 2*len(b))
-	}
+	x.fit(len(b))
 	return nil
+}
+
+// fit makes the receive buffer fit reads like the last one. Thousands of streams are read at a time, few of them in bulk.
+func (x *Exchange) fit(n int) {
+	switch {
+	case n < smallBuffer:
+		x.buf = x.small
+	case n == len(x.buf) && n < largeBuffer:
+		x.buf = make([]byte, 2*n)
+	}
 }
 
 // failed judges a read that brought nothing: again when a deadline was only a reminder to look at the limits.
