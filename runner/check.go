@@ -23,7 +23,7 @@ func CheckDataset(p plan.Plan) error {
 		cfg := datasetConfig(Job{Plan: p, Point: point})
 		cfg.Unhashed, cfg.Shared = true, 0
 		if p.Workload.Lengths == "tokens" {
-			cfg.InputLen = (cfg.InputLen + wordsLess - 1) / wordsLess
+			cfg.InputLen = shortest(cfg)
 		}
 		if checked[cfg.InputLen] {
 			continue
@@ -71,4 +71,12 @@ func opens(cfg dataset.Config) error {
 		err = errors.Join(err, file.Close())
 	}
 	return err
+}
+
+// shortest is the length in words below which data cannot give a prompt of cfg's length in tokens; 0 where none can be told.
+func shortest(cfg dataset.Config) int {
+	if cfg.Kind == "sharegpt" { // it passes over what is too long
+		return 0
+	}
+	return (cfg.InputLen + wordsLess - 1) / wordsLess
 }

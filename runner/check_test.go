@@ -33,6 +33,7 @@ func TestCheckDataset(t *testing.T) {
 		{"empty", "jsonl", "", sweep, "holds no conversation"},
 		{"broken array", "sharegpt", `[{"id": `, sweep, "record 1"},
 		{"a record that is good and then rubbish", "sharegpt", `[{"id":"a","conversations":[{"from":"human","value":"hi"}]}, rubbish`, sweep, ""},
+		{"questions longer than the tokens wanted have fewer words", "sharegpt", `[{"id":"a","conversations":[{"from":"human","value":"hi there, how is it"}]}]`, sweep, ""},
 		{"no turn", "agentic", `{"conversation_id":"c","turn":2,"role":"user","content":"x"}`, sweep, "line 1: turn 2 follows turn 0"},
 		{"long enough for every context", "text", strings.Repeat("word ", 12), matrix, ""},
 		{"too short for the longest context", "text", strings.Repeat("word ", 11), matrix, "12 words"},

@@ -46,13 +46,13 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	if err != nil {
 		return Result{}, err
 	}
+	if to.watchIdle(ctx, reuseCheck); to.reuses() {
+		l.dial = to.dial
+	}
 	if cfg.Prepare != nil {
 		if src, l.cfg.Salt, err = cfg.Prepare(ctx, l.asker(to.only(0))); err != nil {
 			return Result{Refused: refused}, err
 		}
-	}
-	if to.watchIdle(ctx, reuseCheck); to.reuses() {
-		l.dial = to.dial
 	}
 	res, err := l.run(ctx, src)
 	res.Refused = refused
