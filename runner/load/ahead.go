@@ -18,7 +18,7 @@ func (c Config) ahead() int {
 		return c.Closed.Concurrency
 	}
 	o := *c.Open
-	n := int(math.Ceil(min(profileOf(o).expected(aheadSpan), math.MaxInt32)))
+	n := int(math.Ceil(min(o.arrivals().Rate.Expected(aheadSpan), math.MaxInt32)))
 	for _, limit := range []int{o.MaxConcurrency, o.Requests} {
 		if limit > 0 {
 			n = min(n, limit)

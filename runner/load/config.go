@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/runner/dataset"
+	"assay/runner/load/arrival"
 	"assay/runner/load/dialect"
 	"assay/runner/load/process"
 	"assay/runner/load/salt"
@@ -107,7 +108,16 @@ type Open struct {
 
 // once says that a trace is replayed up to its end, and not again until a number or a time is reached.
 func (o Open) once() bool {
-	return o.Arrival == traceArrival && o.Requests == 0 && o.Duration == 0
+	return o.Arrival == arrival.Trace && o.Requests == 0 && o.Duration == 0
+}
+
+// arrivals is when the requests are due.
+func (o Open) arrivals() arrival.Plan {
+	p := arrival.Plan{Kind: o.Arrival, Shape: o.Burstiness, Seed: o.Seed, Speed: o.Speed, Rate: arrival.Rate{From: o.Rate, To: o.Rate}}
+	if r := o.Ramp; r != nil {
+		p.Rate.From, p.Rate.Over, p.Rate.Exponential = r.From, r.Over, r.Exponential
+	}
+	return p
 }
 
 // Ramp lets the rate of an open loop grow.

@@ -188,6 +188,14 @@ func encode(q Request, history []dataset.Message, tools json.RawMessage, turn da
 	return q.Encode(history, tools, maxTokens)
 }
 
+// arrives is when a trace has the conversation; t may be nil.
+func (t *talk) arrives() time.Duration {
+	if t == nil {
+		return 0
+	}
+	return t.at
+}
+
 // last says that no turn follows.
 func (t *talk) last() bool { return t.turn == len(t.turns)-1 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/runner/load/arrival"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
@@ -64,10 +65,10 @@ func (o *open) issue(ctx context.Context, feed *feeder) {
 
 // schedule sends until requests, time or data are used up.
 func (o *open) schedule(ctx context.Context, feed *feeder, start int64) {
-	times, next := newTimetable(o.want), turns{open: o, feed: feed}
+	times, next := arrival.New(o.want.arrivals()), turns{open: o, feed: feed}
 	for n := 0; ; n++ {
 		t := next.take()
-		at := times.next(t)
+		at := times.Next(t.arrives(), t != nil)
 		if d := o.want.Duration; d > 0 && at >= d {
 			o.until(start+d.Microseconds(), "")
 			return
@@ -87,7 +88,7 @@ func (o *open) schedule(ctx context.Context, feed *feeder, start int64) {
 
 // short says why n requests are all; "" when no more were wanted. A trace ends by itself.
 func (o *open) short(n int) string {
-	if o.want.Arrival == traceArrival || o.want.Requests > 0 && n >= o.want.Requests {
+	if o.want.Arrival == arrival.Trace || o.want.Requests > 0 && n >= o.want.Requests {
 		return ""
 	}
 	return "the dataset ended"
@@ -95,13 +96,13 @@ func (o *open) short(n int) string {
 
 // length is how long the schedule lasts; 0 when only its trace knows.
 func (o *open) length() time.Duration {
-	if o.want.Requests == 0 || o.want.Arrival == traceArrival {
+	if o.want.Requests == 0 || o.want.Arrival == arrival.Trace {
 		return o.want.Duration
 	}
-	times := newArrivals(o.want)
-	end := times.next(nil)
+	times := arrival.New(o.want.arrivals())
+	end := times.Next(0, true)
 	for range o.want.Requests {
-		end = times.next(nil)
+		end = times.Next(0, true)
 	}
 	if d := o.want.Duration; d > 0 {
 		return min(end, d)

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,37 +98,4 @@ func TestOpenLoopSendsScriptedTurns(t *testing.T) {
 			t.Errorf("%s, notes %q, %v", diff, res.Notes, err)
 		}
 	})
-}
-
-func TestArrivals(t *testing.T) {
-	cases := []struct {
-		kind     string
-		shape    float64
-		variance float64 // of the gaps, in squares of their mean
-	}{{"constant", 0, 0}, {"poisson", 0, 1}, {"gamma", 1, 1}, {"gamma", 0.25, 4}, {"gamma", 4, 0.25}}
-	for _, c := range cases {
-		o := Open{Rate: 50, Arrival: c.kind, Burstiness: c.shape, Seed: 1}
-		a, again := newArrivals(o), newArrivals(o)
-		const n = 200_000
-		var last, sum, squares float64
-		for i := range n {
-			at := a.next(nil)
-			if at != again.next(nil) {
-				t.Fatalf("%s: the same seed gives another schedule", c.kind)
-			}
-			if gap := at.Seconds() - last; i > 0 {
-				sum += gap
-				squares += gap * gap
-			}
-			last = at.Seconds()
-		}
-		mean := sum / (n - 1)
-		variance := (squares/(n-1) - mean*mean) / (mean * mean)
-		if math.Abs(mean*50-1) > 0.02 || math.Abs(variance-c.variance) > 0.05*max(1, c.variance) {
-			t.Errorf("%s %v: mean gap %v s, relative variance %v", c.kind, c.shape, mean, variance)
-		}
-	}
-	if a, b := newArrivals(Open{Rate: 1, Seed: 1}), newArrivals(Open{Rate: 1, Seed: 2}); a.gap() == b.gap() {
-		t.Error("another seed gives the same schedule")
-	}
 }

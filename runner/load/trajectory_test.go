@@ -127,7 +127,7 @@ func TestNextTurnIsMadeWhileTheLastOneRuns(t *testing.T) {
 func TestFirstBodyIsKept(t *testing.T) {
 	for _, cfg := range []Config{
 		{Closed: &Closed{Concurrency: 2, Requests: 9, WarmupRequests: 3}},
-		{Open: &Open{Rate: 5, Arrival: constantArrival, Requests: 9}},
+		{Open: &Open{Rate: 5, Arrival: "constant", Requests: 9}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg.Drain, cfg.Salt = time.Minute, Salt{Kind: "run", Run: "r", Point: "p"}
