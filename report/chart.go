@@ -147,16 +147,3 @@ func (v view) byContext(title string, y quantity) plot.Chart {
 	}
 	return c
 }
-
-// contexts are the contexts of points in their order.
-func contexts(points []result.Point) []int {
-	var out []int
-	seen := map[int]bool{}
-	for _, p := range points {
-		if p.Context != nil && !seen[*p.Context] {
-			seen[*p.Context] = true
-			out = append(out, *p.Context)
-		}
-	}
-	return out
-}

@@ -30,6 +30,9 @@ func (v view) identity() []pair {
 		pair{"Dataset SHA-256", id.Dataset.SHA256, ""},
 		pair{"Dataset seed", id.Dataset.Seed, ""},
 		pair{"Salt", v.plan.Workload.Salt, ""},
+	)
+	out = append(out, v.protocolPairs()...)
+	out = append(out,
 		pair{"Client", strings.TrimSpace(id.Client.Kind + " " + id.Client.Version), ""},
 		pair{"Plan SHA-256", r.PlanSHA256, "of the canonical form"},
 		pair{"Program", fmt.Sprintf("assay %s, commit %s, %s", cmp.Or(r.Program.Version, figure.None), cmp.Or(r.Program.Commit, figure.None), cmp.Or(r.Program.Go, figure.None)), ""},

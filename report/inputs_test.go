@@ -315,7 +315,7 @@ func matrixInput() Input {
 	in := sweepInput()
 	r := &in.Result
 	r.Points, r.Run.Name, in.Telemetry = nil, "dsv41f-matrix", nil
-	r.Plan = json.RawMessage(`{"server":{"engine":"vllm","runtime":"docker"},"workload":{"kind":"text"},"protocol":{"matrix":{"contexts":["8k","64k","512k"],"concurrency":[1,2,4,8,16,32,64,128]}}}`)
+	r.Plan = json.RawMessage(`{"server":{"engine":"vllm","runtime":"docker"},"workload":{"kind":"text"},"protocol":{"matrix":{"contexts":["8k","64k","512k"],"concurrency":[1,2,4,8,16,32,64,128],"duration":"30s","max_tokens":4096}}}`)
 	at := epoch + 60_000_000
 	for i, context := range []int{8192, 65536, 524288} {
 		p := cellPoint("prefill", context, 1, at)

@@ -40,24 +40,6 @@ type recipe struct {
 	Protocol map[string]json.RawMessage `json:"protocol"`
 }
 
-// openLoop is the part of an open loop's protocol that a report speaks of.
-type openLoop struct {
-	MaxConcurrency int `json:"max_concurrency"`
-	Window         struct {
-		Warmup   string `json:"warmup"`
-		Cooldown string `json:"cooldown"`
-	} `json:"window"`
-}
-
-// serve is the open loop of the plan; zero when it has none, or one that cannot be read.
-func (r recipe) serve() openLoop {
-	var o openLoop
-	if json.Unmarshal(r.Protocol["serve"], &o) != nil {
-		return openLoop{}
-	}
-	return o
-}
-
 // started is what the runtime told about a server or router.
 type started struct {
 	Runtime      string   `json:"runtime"`
@@ -184,7 +166,9 @@ func (v view) load() string {
 	if kind == "" {
 		kind = v.res.Identity.Dataset.Kind
 	}
-	if n := len(v.res.Points); n > 1 && how != "" {
+	if extent := v.extent(); extent != "" {
+		how += ", " + extent
+	} else if n := len(v.res.Points); n > 1 && how != "" {
 		how += " of " + figure.Plural(n, "point")
 	} else if n == 1 && how != "" {
 		how += " at " + point.Label(v.res.Points[0])

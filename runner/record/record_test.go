@@ -242,6 +242,28 @@ func TestHeadSkipsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// TestScanReusesItsMemory: a scan holds one request, however many the file has; Decode keeps them apart.
+func TestScanReusesItsMemory(t *testing.T) {
+	whole := file(t, sample(0, 500), sample(1, 20), sample(2, 500))
+	var first *Event
+	_, err := Scan(bytes.NewReader(whole), func(r *Request) error {
+		if first == nil {
+			first = &r.Events[0]
+		}
+		if first != &r.Events[0] {
+			t.Errorf("request %d has memory of its own", r.Index)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := Decode(bytes.NewReader(whole))
+	if err != nil || &rec.Requests[0].Events[0] == &rec.Requests[1].Events[0] {
+		t.Errorf("decoded requests share their events, %v", err)
+	}
+}
+
 // TestScanEndsWithItsVisitor: an error of the visitor is the scan's, and ends it.
 func TestScanEndsWithItsVisitor(t *testing.T) {
 	stop, seen := errors.New("enough"), 0

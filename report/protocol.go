@@ -1,0 +1,97 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"assay/report/figure"
+	"assay/result"
+)
+
+// openLoop is the part of an open loop's protocol that a report speaks of.
+type openLoop struct {
+	MaxConcurrency int `json:"max_concurrency"`
+	Window         struct {
+		Warmup   string `json:"warmup"`
+		Cooldown string `json:"cooldown"`
+	} `json:"window"`
+}
+
+// serve is the open loop of the plan; zero when it has none, or one that cannot be read.
+func (r recipe) serve() openLoop {
+	var o openLoop
+	if json.Unmarshal(r.Protocol["serve"], &o) != nil {
+		return openLoop{}
+	}
+	return o
+}
+
+// matrix is the part of a matrix' protocol that a report speaks of.
+type matrix struct {
+	Duration  string `json:"duration"`
+	MaxTokens int    `json:"max_tokens"`
+}
+
+// matrix is the matrix of the plan; zero when it has none, or one that cannot be read.
+func (r recipe) matrix() matrix {
+	var m matrix
+	if json.Unmarshal(r.Protocol["matrix"], &m) != nil {
+		return matrix{}
+	}
+	return m
+}
+
+// protocolPairs say how a matrix was measured, as published pages have it; other protocols say it with each point.
+func (v view) protocolPairs() []pair {
+	if v.protocol != "matrix" {
+		return nil
+	}
+	m := v.plan.matrix()
+	out := []pair{
+		{"Decode test", "Fixed duration", "the window opens when the load is steady"},
+		{"Prefill mode", "Separate cold-cache pass", "prompts that no cache holds"},
+		{"Time per measurement", m.Duration, "of a decode cell"},
+	}
+	if m.MaxTokens > 0 {
+		out = append(out, pair{"Max output", figure.Whole(float64(m.MaxTokens)) + " tokens", "of a reply in a decode cell"})
+	}
+	return out
+}
+
+// extent is the size of a matrix: "8 contexts (8K–1019K) × 8 concurrency levels (1–128)"; "" for one without decode cells.
+func (v view) extent() string {
+	cells := v.phase("decode")
+	lengths := contexts(cells)
+	var levels []int
+	for _, p := range cells {
+		if p.Concurrency != nil && !slices.Contains(levels, *p.Concurrency) {
+			levels = append(levels, *p.Concurrency)
+		}
+	}
+	if len(lengths) == 0 || len(levels) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s) × %s (%s)", figure.Plural(len(lengths), "context"), span(lengths, figure.Tokens),
+		figure.Plural(len(levels), "concurrency level"), span(levels, func(n int) string { return figure.Whole(float64(n)) }))
+}
+
+// span writes the least and the greatest of numbers, or the only one.
+func span(numbers []int, form func(int) string) string {
+	low, high := slices.Min(numbers), slices.Max(numbers)
+	if low == high {
+		return form(low)
+	}
+	return form(low) + "–" + form(high)
+}
+
+// contexts are the contexts of points in their order.
+func contexts(points []result.Point) []int {
+	var out []int
+	for _, p := range points {
+		if p.Context != nil && !slices.Contains(out, *p.Context) {
+			out = append(out, *p.Context)
+		}
+	}
+	return out
+}
