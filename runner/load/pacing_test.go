@@ -333,6 +333,22 @@ func TestFailuresArePaced(t *testing.T) {
 	})
 }
 
+// TestSilentServer: one that takes requests and says nothing ends the point when each slot has waited to its limit, not after many of them.
+func TestSilentServer(t *testing.T) {
+	for _, streams := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{cfg: Config{Closed: &Closed{Concurrency: streams, Requests: 100, WarmupRequests: 5}, Drain: time.Minute}, reply: func(*stream.Call) (time.Duration, record.Outcome) {
+				return 5 * time.Minute, record.Stalled
+			}}
+			begin := time.Now()
+			res, err := s.run(t.Context(), t)
+			if err != nil || !strings.Contains(res.Stopped, "stalled") || time.Since(begin) > 16*time.Minute {
+				t.Errorf("%d streams: stopped %q after %v, %v", streams, res.Stopped, time.Since(begin), err)
+			}
+		})
+	}
+}
+
 func TestRetryAfterPacesItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{retry: 7 * time.Second, cfg: Config{Closed: &Closed{Concurrency: 1, Requests: 3}, Drain: time.Minute}, reply: func(c *stream.Call) (time.Duration, record.Outcome) {

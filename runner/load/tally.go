@@ -33,6 +33,7 @@ type tally struct {
 	first    int64  // sending of the first measured request
 	last     int64  // end of the last one
 	failures int    // in a row
+	silent   int    // of these, those that waited for the server in vain
 	since    int64  // the last sign that the server serves, or the start
 	sample   string
 	passes   int // of the data that requests came from, after the first
@@ -64,11 +65,14 @@ func (t *tally) ended(r record.Request, dueUS int64) {
 func (t *tally) streak(r record.Request) {
 	switch r.Outcome {
 	case record.OK:
-		t.failures, t.since = 0, max(t.since, r.DoneUS)
+		t.failures, t.silent, t.since = 0, 0, max(t.since, r.DoneUS)
 	case record.Censored:
 	default:
 		t.failed++
 		t.failures++
+		if r.Outcome == record.Stalled || r.Outcome == record.Timeout {
+			t.silent++
+		}
 		t.sample = string(r.Outcome) + ": " + r.Error
 	}
 }
@@ -77,7 +81,7 @@ func (t *tally) streak(r record.Request) {
 func (t *tally) alive() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.since = t.clock.Now()
+	t.silent, t.since = 0, t.clock.Now()
 }
 
 func (t *tally) measured(r record.Request, dueUS int64) {
@@ -115,11 +119,13 @@ func (t *tally) span() Span {
 	return Span{StartUS: max(t.first, 0), EndUS: max(t.last, t.first, 0) + 1}
 }
 
-// hopeless says why going on makes no sense; "" while it does. streams is the number of requests in flight.
+// hopeless says why going on makes no sense; "" while it does. streams is the number of requests in flight: when as many in a row have
+// waited to their limits and nobody had a token, the next ones would too.
 func (t *tally) hopeless(streams int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.failures < max(giveUpFailures, 2*streams) || t.clock.Now()-t.since < giveUpUS {
+	enough := t.failures >= max(giveUpFailures, 2*streams) || t.silent >= max(2, streams)
+	if !enough || t.clock.Now()-t.since < giveUpUS {
 		return ""
 	}
 	return t.sample
