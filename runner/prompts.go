@@ -22,7 +22,7 @@ import (
 const (
 	askingLimit = 3 * time.Minute // for finding out how the server counts
 	makingLimit = 5 * time.Minute // for cutting prompts before the load
-	mostMade    = 64 << 20        // tokens of the prompts that are held
+	mostMade    = 16 << 20        // tokens of the prompts that are held
 	mostGuessed = 8192            // prompts of a point whose requests are not known
 )
 

@@ -225,7 +225,7 @@ func TestPromptsNeeded(t *testing.T) {
 		{sweep(plan.Sweep{Duration: 1}), plan.Point{Concurrency: 8}, 512, 512},
 		{sweep(plan.Sweep{Duration: 1}), plan.Point{Concurrency: 4000}, 512, mostGuessed},
 		{plan.Protocol{Serve: &plan.Serve{Requests: 32400}}, plan.Point{Rate: 140}, 512, 32400},
-		{plan.Protocol{Serve: &plan.Serve{Requests: 32400}}, plan.Point{Rate: 140}, 8192, 8192},
+		{plan.Protocol{Serve: &plan.Serve{Requests: 32400}}, plan.Point{Rate: 140}, 8192, 2048},
 		{plan.Protocol{Serve: &plan.Serve{Duration: plan.Duration(10e9)}}, plan.Point{Rate: 100}, 512, 1051},
 		{plan.Protocol{Matrix: &plan.Matrix{}}, plan.Point{Phase: plan.PhaseDecode}, 8192, 1},
 		{plan.Protocol{Matrix: &plan.Matrix{PrefillRepeats: 5}}, plan.Point{Phase: plan.PhasePrefill}, 8192, 6},
