@@ -5,10 +5,10 @@ COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)$(shell git diff --quiet HEAD 2
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 export CGO_ENABLED ?= 0
 
-.PHONY: help build demo test setup check lint golden bench release clean nightly
+.PHONY: help build demo test setup check lint golden bench release clean nightly test-heavy
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t12
 
 build: ## build ./assay: static, reproducible
 	go build -trimpath -ldflags '$(LDFLAGS)' -o assay ./cmd/assay
@@ -22,13 +22,17 @@ setup: ## get what the tests use, where this machine allows it
 test: setup check ## set up, check, and run every test with the race detector
 	scripts/test
 
+test-heavy: ## what needs vLLM on the CPU; gets it first into .cache/heavy (6 GB, about five minutes)
+	scripts/setup-heavy
+	ASSAY_VLLM=$(CURDIR)/.cache/heavy nice -n 10 go test -count=1 -timeout 30m -v -run VLLM ./runner/real ./cmd/assay
+
 check: ## formatting, vet, static analysis
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	go vet ./...
 	scripts/lint
 
 golden: ## rewrite the golden files; read the difference before committing it
-	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field -update
+	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field ./sim -update
 
 nightly: ## every fuzz target for FUZZTIME (60s each), then the heavy tests
 	scripts/nightly
