@@ -246,7 +246,9 @@ func TestInterruptedRunResumesWithoutDaemon(t *testing.T) {
 
 func TestSignalsStopCleanly(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(sig.String(), func(t *testing.T) { stopsCleanly(t, sig, writePlan(t, longPlan()), "--set", "protocol.sweep.duration=60s") })
+		t.Run(sig.String(), func(t *testing.T) {
+			stopsCleanly(t, sig, writePlan(t, longPlan()), "--set", "protocol.sweep.duration=60s")
+		})
 	}
 }
 
