@@ -77,8 +77,13 @@ func (r *response) feed(b []byte) error {
 	return nil
 }
 
-// feedHead collects the head up to its empty line.
+// feedHead reads the head up to its empty line, and collects it when it comes in pieces.
 func (r *response) feedHead(b []byte) ([]byte, error) {
+	if len(r.line) == 0 {
+		if end := headEnd(b); end >= 0 {
+			return b[end:], r.readHead(b[:end])
+		}
+	}
 	from := max(0, len(r.line)-3)
 	r.line = append(r.line, b...)
 	end := headEnd(r.line[from:])
