@@ -12,6 +12,7 @@ const (
 	maxIdleShare   = 0.01 // of the slots' time that the client left free
 	maxDelayMS     = 10   // p99 of the delay of reads that the client stamps itself
 	maxSharedShare = 0.01 // of the token events that came in one read with an earlier one, when reads were late
+	fewShared      = 10   // of them: no more are one hiccup
 	lateForGap     = 0.5  // p99 of the delay of reads over the mean gap between a stream's token events: later, and they meet
 	maxCPUShare    = 0.80 // of the processors that the client may use
 )
@@ -61,7 +62,7 @@ func readLate(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
 func readTogether(_ plan.Point, s metrics.Summary, m Measurement) *finding {
 	gap := eventGapMS(s, m.Client)
 	share, p99 := m.Client.SharedShare(), m.Client.StampDelayUS.P99/1000
-	if gap == 0 || share <= maxSharedShare || p99 <= lateForGap*gap {
+	if gap == 0 || m.Client.SharedReads <= fewShared || share <= maxSharedShare || p99 <= lateForGap*gap {
 		return nil
 	}
 	return bound("the client read late, and token events met in one read", "%.1f %% of %d events; delay p99 %.2f ms, mean gap of a stream's events %.2f ms",

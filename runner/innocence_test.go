@@ -47,6 +47,7 @@ func TestInnocence(t *testing.T) {
 		{"the client read late", "serve", with(nil, func(c *metrics.Client) { c.SharedReads, c.StampDelayUS = 51, ms(10.01) }),
 			"token events met in one read: 1.0 % of 5000 events; delay p99 10.01 ms, mean gap of a stream's events 20.00 ms"},
 		{"too few to matter", "serve", with(nil, func(c *metrics.Client) { c.SharedReads, c.StampDelayUS = 50, ms(100) }), ""},
+		{"one hiccup in a short test", "serve", with(nil, func(c *metrics.Client) { c.Events, c.SharedReads, c.StampDelayUS = 64, 10, ms(100) }), ""},
 		{"no gaps to bend", "decode", with(func(s *metrics.Summary, _ *metrics.Client) { s.ITLMS = nil }, func(c *metrics.Client) { c.SharedReads, c.StampDelayUS = 51, ms(100) }), ""},
 		{"all in one read", "serve", with(func(s *metrics.Summary, _ *metrics.Client) { s.ITLMS = &metrics.Distribution{} }, func(c *metrics.Client) { c.SharedReads, c.StampDelayUS = 4900, ms(1) }), ""},
 		{"busy", "sweep", with(nil, func(c *metrics.Client) { c.CPUShare = 0.8 }), ""},
