@@ -20,7 +20,7 @@ import (
 type Drive struct {
 	URL       string
 	Streams   int
-	Tokens    int // mean length of a reply
+	Tokens    int           // mean length of a reply
 	Settle    time.Duration // after the first requests, before the window opens
 	Duration  time.Duration
 	Recording string // file
