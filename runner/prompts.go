@@ -136,7 +136,11 @@ func (p *promptSource) prepare(ctx context.Context, ask load.Ask) (dataset.Sourc
 	p.way, p.notes = rule.Way, rule.Notes
 	p.data.Vocabulary = rule.Vocabulary
 	cut := rule.Cutter(ctx, cfg)
-	if p.src, err = p.cut(ctx, cut); err != nil {
+	p.src, err = p.cut(ctx, cut)
+	switch {
+	case ctx.Err() != nil:
+		return nil, load.Salt{}, context.Cause(ctx)
+	case err != nil:
 		return nil, load.Salt{}, err
 	}
 	salt := p.salt

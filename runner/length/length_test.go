@@ -143,7 +143,7 @@ func corpus(t *testing.T, name string) string {
 	var b strings.Builder
 	rng := rand.New(rand.NewPCG(5, 5))
 	words := dataset.Words().Words
-	for i := range 40_000 {
+	for i := range 16_000 {
 		w := words[rng.IntN(len(words))]
 		if i%7 == 0 {
 			w += words[rng.IntN(len(words))] + ","
@@ -209,7 +209,7 @@ func TestLengthsAreExact(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(1, 2))
 			for _, data := range []dataset.Config{
-				{Kind: "synthetic", InputLen: 40}, {Kind: "synthetic", InputLen: 3000}, {Kind: "text", Path: text, InputLen: 200},
+				{Kind: "synthetic", InputLen: 40}, {Kind: "synthetic", InputLen: 1500}, {Kind: "text", Path: text, InputLen: 200},
 				{Kind: "text", Path: text, InputLen: 1024}, {Kind: "sharegpt", Path: talks, InputLen: 128}, {Kind: "trace", Path: trace},
 			} {
 				before := c.engine.lookups
@@ -218,7 +218,7 @@ func TestLengthsAreExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for range 12 {
+				for range 4 {
 					conv, err := src.Next()
 					if err != nil {
 						t.Fatal(err)
