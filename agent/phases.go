@@ -206,7 +206,11 @@ func (x *execution) pull(ctx context.Context) error {
 }
 
 func (x *execution) specOptions() containers.SpecOptions {
-	return containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Getenv: x.Token, Unpinned: x.plan.Unpinned}
+	o := containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Getenv: x.Token, Unpinned: x.plan.Unpinned}
+	if headers := x.plan.Client.RoutingHeaders; len(headers) > 0 {
+		o.SessionHeader = headers[0]
+	}
+	return o
 }
 
 func (x *execution) pulling(p containers.Pull) {
@@ -239,6 +243,9 @@ func (x *execution) waitReady(ctx context.Context) error {
 		return err
 	}
 	x.serverID = id
+	if strings.Contains(id.Version, ", ") {
+		x.note("the servers run different versions: " + id.Version)
+	}
 	if x.model == "" {
 		x.model = id.Models[0] // Ready saw at least one, or it had failed
 	}
@@ -262,7 +269,11 @@ func (x *execution) startTelemetry(ctx context.Context) (err error) {
 	if x.plan.Protocol.Matrix != nil {
 		every = min(every, cellInterval)
 	}
-	sources = append(sources, source{engineSampler{x.server.BaseURLs(), x.preset, x.access}, every})
+	if x.preset.MetricsPath == "" {
+		x.note("engine " + x.preset.Name + " has no metrics")
+	} else {
+		sources = append(sources, source{engineSampler{x.server.BaseURLs(), x.preset, x.access}, every})
+	}
 	x.telemetry, err = startTelemetry(context.WithoutCancel(ctx), x.dir, sources)
 	return err
 }

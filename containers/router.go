@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -11,13 +12,13 @@ import (
 // RouterKind is a program that stands between client and servers and keeps a session on one server.
 type RouterKind struct {
 	Name       string
-	ConfigName string                                    // file in the run's folder
-	Config     func(port int, upstreams []string) []byte // upstreams are host:port
-	Command    func(config string) []string              // the whole command line, for a configuration file at that path
+	ConfigName string                                                    // file in the run's folder
+	Config     func(port int, session string, upstreams []string) []byte // session is the header that carries it; upstreams are host:port
+	Command    func(config string) []string                              // the whole command line, for a configuration file at that path
 }
 
-// SessionHeader is the request header by which routers keep a session on one server.
-const SessionHeader = "X-Session-ID"
+// sessionHeader is the request header by which routers keep a session on one server, unless a plan has another.
+const sessionHeader = "X-Session-ID"
 
 // routerTarget is where a router's configuration stands in its container.
 const routerTarget = "/assay/"
@@ -52,7 +53,7 @@ func routerSpec(r plan.Router, upstreams []string, opt SpecOptions, port int) (S
 	if err != nil {
 		return Spec{}, err
 	}
-	file := File{Name: kind.ConfigName, Target: routerTarget + kind.ConfigName, Data: kind.Config(port, hosts)}
+	file := File{Name: kind.ConfigName, Target: routerTarget + kind.ConfigName, Data: kind.Config(port, cmp.Or(opt.SessionHeader, sessionHeader), hosts)}
 	s := Spec{Owner: opt.Owner, Run: opt.Run, Role: "router", Runtime: r.Runtime, Dir: opt.Dir, Port: port, HostPort: port, Files: []File{file}, StopGrace: defaultGrace, Unpinned: opt.Unpinned}
 	if s.Runtime == "" {
 		s.Runtime = "process"

@@ -15,7 +15,7 @@ func haproxy() RouterKind {
 
 // haproxyConfig turns off the delay of 200 ms that HAProxy adds to small chunks, retries, and moving a session to another server.
 // Its connection limit follows from that on files. Servers are not checked: one that answers late under load is not down, and its sessions must not move.
-func haproxyConfig(port int, upstreams []string) []byte {
+func haproxyConfig(port int, session string, upstreams []string) []byte {
 	return fmt.Appendf(nil, `global
   fd-hard-limit 262144
   log stderr format raw local0 warning
@@ -41,5 +41,5 @@ backend servers
   stick on req.hdr(%s)
   http-reuse safe
   http-after-response set-header X-Upstream %%[srv_name]
-%s`, port, SessionHeader, serverLines(upstreams, func(i int, host string) string { return fmt.Sprintf("  server s%d %s\n", i, host) }))
+%s`, port, session, serverLines(upstreams, func(i int, host string) string { return fmt.Sprintf("  server s%d %s\n", i, host) }))
 }

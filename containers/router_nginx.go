@@ -3,6 +3,7 @@ package containers
 import (
 	"fmt"
 	"path"
+	"strings"
 )
 
 // nginx hashes the session header over the servers, consistently, so that most sessions stay when a server is added.
@@ -19,7 +20,7 @@ func nginx() RouterKind {
 
 // nginxConfig streams without buffering, takes large bodies, never retries on another server (a failure must be seen, not
 // moved), and gives a request without session a server of its own. Idle connections to a server are dropped before the server does it.
-func nginxConfig(port int, upstreams []string) []byte {
+func nginxConfig(port int, session string, upstreams []string) []byte {
 	return fmt.Appendf(nil, `worker_processes auto;
 worker_rlimit_nofile 262144;
 pid nginx.pid;
@@ -38,8 +39,8 @@ http {
   fastcgi_temp_path nginx-temp;
   uwsgi_temp_path nginx-temp;
   scgi_temp_path nginx-temp;
-  map $http_x_session_id $session {
-    default $http_x_session_id;
+  map $http_%[3]s $session {
+    default $http_%[3]s;
     ""      $request_id;
   }
   upstream servers {
@@ -67,5 +68,5 @@ http {
     }
   }
 }
-`, port, serverLines(upstreams, func(_ int, host string) string { return "    server " + host + " max_fails=0;\n" }))
+`, port, serverLines(upstreams, func(_ int, host string) string { return "    server " + host + " max_fails=0;\n" }), strings.ToLower(strings.ReplaceAll(session, "-", "_")))
 }

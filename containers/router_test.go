@@ -204,7 +204,7 @@ func sendTo(t *testing.T, r Instance, path, session string, body []byte) string 
 		t.Fatal(err)
 	}
 	if session != "" {
-		req.Header.Set(SessionHeader, session)
+		req.Header.Set(sessionHeader, session)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -33,6 +33,8 @@ type SpecOptions struct {
 	Executable string              // this program, for the simulated engine
 	Getenv     func(string) string // reads the variables that server.env_from names, of this program's environment
 	Unpinned   bool                // routers: an image without digest is accepted; servers take it from the plan
+
+	SessionHeader string // routers: request header by which a session is kept on one server; "" for X-Session-ID
 }
 
 // ServerSpec says what to start for the plan's server, and how to talk to it. A port that the plan leaves open is picked here,

@@ -53,6 +53,22 @@ func specCases() map[string]plan.Plan {
 	add("llamacpp docker", "llamacpp", "docker", func(p *plan.Plan) {
 		p.Model.Path, p.Server.Image, p.Server.Args = "/models/t.gguf", "llama@"+digest, []string{"--port", "8080", "-a", "mine"}
 	})
+	add("trtllm process", "trtllm", "process", nil)
+	add("trtllm docker", "trtllm", "docker", func(p *plan.Plan) {
+		p.Model.Path, p.Server.Image, p.Server.Args = "/mnt/tiny", "nvcr.io/nvidia/tensorrt-llm/release@"+digest, []string{"--tp_size", "8"}
+	})
+	add("tgi process", "tgi", "process", nil)
+	add("tgi docker", "tgi", "docker", func(p *plan.Plan) {
+		p.Model.Path, p.Server.Image = "/mnt/tiny", "ghcr.io/huggingface/text-generation-inference@"+digest
+	})
+	add("ollama process", "ollama", "process", nil)
+	add("ollama docker", "ollama", "docker", func(p *plan.Plan) { p.Server.Image = "ollama/ollama@" + digest })
+	add("ollama process, address said by the plan", "ollama", "process", func(p *plan.Plan) {
+		p.Server.Port, p.Server.Env = 11434, map[string]string{"OLLAMA_HOST": "127.0.0.1:11434"}
+	})
+	add("several endpoints", "vllm", "endpoint", func(p *plan.Plan) {
+		p.Server.URLs = []string{"http://a:8000/v1", "unix:///run/engine.sock", "https://b"}
+	})
 	add("sim process", "sim", "process", func(p *plan.Plan) { p.Server.Args = []string{"--ttft", "20ms"} })
 	add("openai process", "openai", "process", func(p *plan.Plan) { p.Server.Command, p.Server.Port = []string{"./serve.sh"}, 30000 })
 	add("openai endpoint", "openai", "endpoint", func(p *plan.Plan) { p.Server.URL = "https://host:8443/prefix/v1/chat/completions" })

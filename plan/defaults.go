@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,7 +48,7 @@ func (s *Server) fillDefaults() {
 	if s.Runtime != "docker" {
 		return
 	}
-	large := s.Engine == "vllm" || s.Engine == "sglang" // engines for accelerators, whose workers talk through shared memory
+	large := slices.Contains([]string{"vllm", "sglang", "trtllm", "tgi"}, s.Engine) // engines for accelerators, whose workers talk through shared memory
 	if s.GPUs == "" {
 		s.GPUs = pick(large, "all", "none")
 	}

@@ -48,8 +48,11 @@ func (v view) serverPairs() []pair {
 		{"Image", cmp.Or(s.Image, v.plan.Server.Image), ""},
 		{"Image id", s.ImageID, ""},
 		{"Program SHA-256", s.BinarySHA256, "of the server's program file"},
-		{"Endpoint", v.plan.Server.URL, "already running; not started by this run"},
+		{"Endpoint", cmp.Or(v.plan.Server.URL, strings.Join(v.plan.Server.URLs, ", ")), "already running; not started by this run"},
 		{"Command line", strings.Join(s.Argv, " "), ""},
+	}
+	for i, each := range s.Servers {
+		out = append(out, pair{fmt.Sprintf("Server %d", i+1), strings.TrimSpace(each.Name + " " + each.Version), strings.Join(each.Models, ", ")})
 	}
 	if s.MaxModelLen > 0 {
 		out = append(out, pair{"Longest sequence", figure.Whole(float64(s.MaxModelLen)) + " tokens", "as the server says"})

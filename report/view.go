@@ -28,10 +28,11 @@ type view struct {
 // recipe is the part of a plan that a report speaks of. It is read leniently: a report shows plans of older versions too.
 type recipe struct {
 	Server struct {
-		Engine  string `json:"engine"`
-		Runtime string `json:"runtime"`
-		Image   string `json:"image"`
-		URL     string `json:"url"`
+		Engine  string   `json:"engine"`
+		Runtime string   `json:"runtime"`
+		Image   string   `json:"image"`
+		URL     string   `json:"url"`
+		URLs    []string `json:"urls"`
 	} `json:"server"`
 	Workload struct {
 		Kind string `json:"kind"`
@@ -51,6 +52,9 @@ type started struct {
 	MaxModelLen  int64    `json:"max_model_len"`
 	KVTokens     int64    `json:"kv_tokens"`
 	BinarySHA256 string   `json:"binary_sha256"`
+
+	Models  []string  `json:"models"`
+	Servers []started `json:"servers"` // each of several
 }
 
 func newView(res result.Result) view {

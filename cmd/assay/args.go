@@ -20,6 +20,16 @@ func oneArg(what string) cobra.PositionalArgs {
 	}
 }
 
+// someArgs wants at least one argument and says what it is when it is missing.
+func someArgs(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return oneArg(what)(c, args)
+	}
+}
+
 // What the argument of several commands is.
 const (
 	aRun  = "a run: an id, an unambiguous prefix of one, or last"

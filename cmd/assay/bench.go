@@ -11,19 +11,20 @@ func (a *app) benchCommand() *cobra.Command {
 	var b bench.Options
 	var o order
 	c := &cobra.Command{
-		Use:   "bench URL",
+		Use:   "bench URL…",
 		Short: "measure a server that is already running",
 		Long: `Measure a running OpenAI-compatible server without a plan file. A closed loop at each --concurrency, an open loop at each
 --rate, or a matrix of --contexts × --concurrency. Chat, unless the URL ends in /v1/completions or --endpoint completions.
+Several URLs are servers of the same model, which share the requests. unix:///PATH reaches a Unix socket. The load never goes through a proxy.
 The plan it makes is kept with the run; --save-plan writes it to a new file.
 Prompts have exactly --input-len tokens by the server's own count. With --dataset-kind text each file is cut into prompts of that length;
 of a folder the *.txt files in and below it are read.`,
 		Example: "  assay bench http://127.0.0.1:8000 --concurrency 1,2,4,8 --duration 30s\n" +
 			"  assay bench http://127.0.0.1:8000/v1/completions --rate 10 --input-len 1k --output-len 128\n" +
 			"  assay bench http://127.0.0.1:8000 --dataset sharegpt.json --concurrency 16 --requests 500",
-		Args: oneArg("the URL of the server"),
+		Args: someArgs("the URL of the server"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := b.Plan(args[0])
+			p, err := b.Plan(args...)
 			if err != nil {
 				return err
 			}

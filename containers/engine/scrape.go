@@ -28,7 +28,7 @@ type Metrics struct {
 // never 0: a sum over the others would be another figure.
 func Scrape(ctx context.Context, baseURLs []string, p Preset, access Access) (Metrics, error) {
 	if p.MetricsPath == "" {
-		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "", "engine %s has no metrics", p.Name)
+		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "go without: the figures of the client need none", "engine %s has no metrics", p.Name)
 	}
 	each := make([]map[string]float64, len(baseURLs))
 	failed := make([]error, len(baseURLs))

@@ -20,17 +20,18 @@ import (
 
 // Options are the flags of `assay bench`: a plan in one line.
 type Options struct {
-	model, endpoint, tokenEnv, engine string
-	concurrency                       []int
-	rate                              []float64
-	contexts                          []plan.Length
-	duration, warmup                  time.Duration
-	ready, drain, timeout             time.Duration
-	requests, outputLen               int
-	inputLen                          plan.Length
-	dataset, kind                     string
-	seed                              uint64
-	SavePlan                          string // file to write the plan to; "" for none
+	model, endpoint, engine string
+	access                  access
+	concurrency             []int
+	rate                    []float64
+	contexts                []plan.Length
+	duration, warmup        time.Duration
+	ready, drain, timeout   time.Duration
+	requests, outputLen     int
+	inputLen                plan.Length
+	dataset, kind           string
+	seed                    uint64
+	SavePlan                string // file to write the plan to; "" for none
 }
 
 // Bind makes the flags of b, with their defaults.
@@ -38,8 +39,8 @@ func (b *Options) Bind(f *pflag.FlagSet) {
 	b.inputLen, b.outputLen = 256, 128
 	f.StringVar(&b.model, "model", "", "model name in requests (default: the first one the server lists)")
 	f.StringVar(&b.endpoint, "endpoint", "", "chat or completions (default: by URL, else chat)")
-	f.StringVar(&b.engine, "engine", "openai", "dialect of the server: vllm, sglang, llamacpp, sim, openai")
-	f.StringVar(&b.tokenEnv, "token-env", "", "`NAME` of the environment variable that holds the bearer token")
+	f.StringVar(&b.engine, "engine", "openai", "dialect of the server: vllm, sglang, llamacpp, trtllm, tgi, ollama, sim, openai")
+	b.access.bind(f)
 	f.Var(count(mostLoad, "a whole number of at least 1 such as 8").list(&b.concurrency, "1,2,4"), "concurrency", "closed loop at these concurrencies, `1,2,4` (default 1,2,4,8)")
 	f.Var(perSecond().list(&b.rate, "10,20"), "rate", "open loop at these rates in requests/s, `10,20`")
 	f.Var(tokens().list(&b.contexts, "8k,16k"), "contexts", "matrix of these context lengths, `8k,16k`, with --concurrency")
@@ -62,9 +63,13 @@ func (b *Options) bindTimes(f *pflag.FlagSet) {
 	f.Var(span(0).one(&b.drain, "60s"), "drain", "how long requests in flight are awaited at the end of a point, then cut off")
 }
 
-// Plan makes the plan of these flags. It goes through plan.Parse like any other, so that the same rules and defaults hold.
-func (b *Options) Plan(rawURL string) (plan.Plan, error) {
-	base, endpoint, err := splitEndpoint(rawURL)
+// Plan makes the plan of these flags for one server or several. It goes through plan.Parse like any other, so that the same rules and defaults hold.
+func (b *Options) Plan(rawURLs ...string) (plan.Plan, error) {
+	bases, endpoint, err := splitEndpoints(rawURLs)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	server, err := b.server(bases, endpoint)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -76,10 +81,11 @@ func (b *Options) Plan(rawURL string) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	client := map[string]any{"kind": "native", "drain": plan.Duration(b.drain), "timeout": plan.Duration(b.timeout)}
+	b.access.client(client)
 	doc, err := json.Marshal(map[string]any{
-		"apiVersion": plan.APIVersion, "name": "bench-" + hostName(base), "model": map[string]any{"name": cmp.Or(b.model, plan.AnyModel)},
-		"server": b.server(base, endpoint), "client": map[string]any{"kind": "native", "drain": plan.Duration(b.drain), "timeout": plan.Duration(b.timeout)},
-		"workload": workload, "protocol": protocol, "allow_unpinned": b.dataset != "",
+		"apiVersion": plan.APIVersion, "name": "bench-" + hostName(bases[0]), "model": map[string]any{"name": cmp.Or(b.model, plan.AnyModel)},
+		"server": server, "client": client, "workload": workload, "protocol": protocol, "allow_unpinned": b.dataset != "",
 	})
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("make the plan: %w", err)
@@ -88,15 +94,16 @@ func (b *Options) Plan(rawURL string) (plan.Plan, error) {
 	return p, inFlags(err)
 }
 
-func (b *Options) server(base, endpoint string) map[string]any {
+func (b *Options) server(bases []string, endpoint string) (map[string]any, error) {
 	server := map[string]any{
-		"engine": b.engine, "runtime": "endpoint", "url": base, "endpoint": cmp.Or(b.endpoint, endpoint),
-		"ready": map[string]any{"timeout": plan.Duration(b.ready)},
+		"engine": b.engine, "runtime": "endpoint", "endpoint": cmp.Or(b.endpoint, endpoint), "ready": map[string]any{"timeout": plan.Duration(b.ready)},
 	}
-	if b.tokenEnv != "" {
-		server["token_env"] = b.tokenEnv
+	if len(bases) == 1 {
+		server["url"] = bases[0]
+	} else {
+		server["urls"] = bases
 	}
-	return server
+	return server, b.access.server(server)
 }
 
 func (b *Options) protocol() (map[string]any, error) {

@@ -21,7 +21,7 @@ func benchPlan(args ...string) (plan.Plan, error) {
 	if err := flags.Parse(args); err != nil {
 		return plan.Plan{}, usage("%w", err) // as the command does
 	}
-	return o.Plan(flags.Arg(0))
+	return o.Plan(flags.Args()...)
 }
 
 const someServer = "http://127.0.0.1:8000"

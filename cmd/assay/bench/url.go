@@ -3,9 +3,29 @@ package bench
 import (
 	"net/netip"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// splitEndpoints takes the API path off several URLs, which name the same part of the API.
+func splitEndpoints(raw []string) (bases []string, endpoint string, err error) {
+	for _, one := range raw {
+		base, api, err := splitEndpoint(one)
+		if err != nil {
+			return nil, "", err
+		}
+		if slices.Contains(bases, base) {
+			return nil, "", usage("%s stands there twice", base)
+		}
+		if endpoint != "" && api != endpoint {
+			return nil, "", usage("one URL ends in /v1/completions and another does not: measure chat or completions")
+		}
+		bases, endpoint = append(bases, base), api
+	}
+	return bases, endpoint, nil
+}
 
 // splitEndpoint takes the API path off a URL: what stays is the base URL, what went says chat or completions. Its errors do not
 // repeat the URL, which may hold a secret.
@@ -17,8 +37,11 @@ func splitEndpoint(raw string) (base, endpoint string, err error) {
 		return "", "", usage("the URL has a query or fragment, which a server's URL has not; a token goes into a variable that --token-env names")
 	}
 	u, err := url.Parse(raw)
+	if err == nil && u.Scheme == "unix" && u.Host == "" && path.IsAbs(u.Path) {
+		return raw, "chat", nil
+	}
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", "", usage("that is not a server's URL; write http://HOST:PORT")
+		return "", "", usage("that is not a server's URL; write http://HOST:PORT or unix:///PATH")
 	}
 	if u.User != nil {
 		return "", "", usage("the URL has a user or password, which would stand in every result; a token goes into a variable that --token-env names")
@@ -31,9 +54,9 @@ func splitEndpoint(raw string) (base, endpoint string, err error) {
 	return u.String(), endpoint, nil
 }
 
-func splitPath(path string) (base, endpoint string) {
+func splitPath(whole string) (base, endpoint string) {
 	endpoint = "chat"
-	base = strings.TrimSuffix(path, "/")
+	base = strings.TrimSuffix(whole, "/")
 	for _, tail := range []string{"/chat/completions", "/completions", "/v1"} {
 		cut, found := strings.CutSuffix(base, tail)
 		if found && tail == "/completions" {
@@ -81,6 +104,9 @@ func hostName(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
 		return "server"
+	}
+	if u.Scheme == "unix" {
+		return path.Base(u.Path)
 	}
 	return strings.NewReplacer(":", "-", "[", "", "]", "").Replace(u.Host)
 }

@@ -28,7 +28,8 @@ var placeOfPlan = regexp.MustCompile(`line 1, column \d+: `)
 func flagsOfKeys() []string {
 	return []string{
 		"model.name", "--model",
-		"server.engine", "--engine", "server.endpoint", "--endpoint", "server.token_env", "--token-env", "server.url", "the URL",
+		"server.engine", "--engine", "server.endpoint", "--endpoint", "server.token_env", "--token-env", "server.token_file", "--token-file",
+		"server.urls", "the URL", "server.url", "the URL", "client.headers_env", "--header-env", "client.headers", "--header", "client.balance", "--balance",
 		"server.ready.timeout", "--ready-timeout", "client.timeout", "--timeout", "client.drain", "--drain",
 		"workload.input_len", "--input-len", "workload.sampling.max_tokens", "--output-len", "workload.seed", "--seed",
 		"workload.kind", "--dataset-kind", "workload.dataset.path", "--dataset", "workload.dataset.builtin", "--dataset", "workload.dataset", "--dataset",
