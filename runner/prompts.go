@@ -110,6 +110,9 @@ func (p *promptSource) told() []string {
 	case length.ByUsage:
 		notes = append(notes, "prompts have their length by the server's usage of a few requests")
 	}
+	if around := p.data.Vocabulary.Overhead; p.data.InputLen > 0 && p.data.InputLen <= around && p.data.Kind != "trace" {
+		notes = append(notes, fmt.Sprintf("no prompt can have %d tokens: what the server puts around one, and the salt, are %d", p.data.InputLen, around))
+	}
 	l := p.check.found(p.way)
 	if l.Far > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d prompts differ by more than %.0f %% from the tokens asked for, the worst by %.1f %%", l.Far, l.Checked, 100*farShare, 100*l.Worst))

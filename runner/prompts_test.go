@@ -213,6 +213,18 @@ func TestOtherLengthsAreNotValid(t *testing.T) {
 	}
 }
 
+// TestLengthsThatCannotBe: a prompt shorter than template and salt is no prompt of that length, and both are said.
+func TestLengthsThatCannotBe(t *testing.T) {
+	s := httptest.NewServer(newCounting(t))
+	defer s.Close()
+	p := plan.Plan{Workload: workload("synthetic", "", 5), Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 2}}}
+	point := plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}
+	m, _ := run(t, job(t, s.URL, p, point))
+	if f := inputLength(point, metrics.Summary{}, m); f == nil || !f.fatal || !strings.Contains(strings.Join(m.Notes, "\n"), "no prompt can have 5 tokens: ") {
+		t.Errorf("%+v, %q", f, m.Notes)
+	}
+}
+
 func TestPromptsNeeded(t *testing.T) {
 	sweep := func(s plan.Sweep) plan.Protocol { return plan.Protocol{Sweep: &s} }
 	for _, c := range []struct {

@@ -15,6 +15,9 @@ type reader interface {
 	Close() error
 }
 
+// noting is a reader with things to tell of its pass.
+type noting interface{ notes() []string }
+
 // badLine is a part of the data that could not be used.
 type badLine struct{ text string }
 
@@ -167,7 +170,7 @@ func withSystem(system string, messages []Message) []Message {
 // Stats tells of what was read so far.
 func (s *repeating) Stats() Stats {
 	st := s.stats
-	if told, ok := s.now.(*gluing); ok {
+	if told, ok := s.now.(noting); ok {
 		st.Notes = told.notes()
 	}
 	return st

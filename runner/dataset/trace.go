@@ -25,6 +25,7 @@ type trace struct {
 	begun      bool
 	queue      rowQueue
 	ended      bool
+	tiny       int // rows that are shorter than what stands around every prompt
 }
 
 // reorder is how many rows are held to be sorted.
@@ -135,8 +136,18 @@ func (r *trace) prompt(row traceRow) Turn {
 	}
 	own := rand.New(rand.NewPCG(^r.seed, uint64(row.line)))
 	turn := v.Prompt(v.pick(pieces, own, n-len(pieces)))
-	turn.InputTokens = v.wanted(row.input)
+	if turn.InputTokens = v.wanted(row.input); row.input <= v.Overhead {
+		r.tiny++
+		turn.InputTokens = 0
+	}
 	return turn
+}
+
+func (r *trace) notes() []string {
+	if r.tiny == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d rows of the trace are shorter than the %d tokens that every prompt has at least", r.tiny, r.vocabulary.Overhead+1)}
 }
 
 // blockOf finds the size of the file's blocks by the first row that has some: published traces have 512 tokens, others less.

@@ -65,6 +65,19 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// TestTraceOfTinyRows: a row that is shorter than template and salt has the shortest prompt there is, is held against no length, and is told.
+func TestTraceOfTinyRows(t *testing.T) {
+	v := Words()
+	v.Overhead, v.Counted = 30, true
+	s := open(t, Config{Kind: "trace", Vocabulary: v, Path: write(t, "t.jsonl", `{"timestamp":0,"input_length":30,"output_length":1}
+{"timestamp":1,"input_length":31,"output_length":1}`)})
+	list := take(t, s, 2)
+	if n := s.Stats().Notes; len(words(list[0])) != 1 || list[0].Turns[0].InputTokens != 0 || list[1].Turns[0].InputTokens != 31 ||
+		len(n) != 1 || n[0] != "1 rows of the trace are shorter than the 31 tokens that every prompt has at least" {
+		t.Errorf("%+v %q", list, n)
+	}
+}
+
 func TestTraceBlockSize(t *testing.T) {
 	for block, row := range map[int]string{16: `[1,2,3]`, 64: `["x","y","z"]`} {
 		text := fmt.Sprintf("{\"timestamp\":0,\"input_length\":%d,\"output_length\":5,\"hash_ids\":%s}\n", 3*block-5, row)
