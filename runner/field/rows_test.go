@@ -78,7 +78,7 @@ func endpoints() []row {
 		{no: "2", id: "E#197, E#143", here: "all that the schedule holds is issued, and stragglers are awaited", test: "TestField_mlperfE197_StragglersAreAwaited"},
 		{no: "3", id: "E#409", here: "one drain limit; an interrupt ends any state at once", test: "TestField_mlperfPR409_InterruptInTheDrain TestInterruptDrains"},
 		{no: "4", id: "E#202, E#276", here: "no TCP keep-alive probes", test: "TestField_mlperfE202_NoKeepAliveProbes"},
-		{no: "5", id: "E#418, E#407, E#411", here: "connections are used again, ports are checked before the start", test: "TestField_mlperfE418_ConnectionsAreUsedAgain runner/load.TestLimits"},
+		{no: "5", id: "E#418, E#407, E#411", here: "connections are used again, ports are checked before the start", test: "TestField_mlperfE418_ConnectionsAreUsedAgain runner/load/process.TestLimits"},
 		{no: "6", id: "E#386", here: "sockets of others do not count", test: "TestField_mlperfPR386_ForeignSocketsDoNotCount"},
 		{no: "7", id: "E#370, E#371", here: "spellings of an address are one target; ports are counted by destination", test: "TestField_mlperfPR371_SpellingsOfOneAddress"},
 		{no: "8", id: "E#34", here: "failures are no throughput", test: "TestField_mlperfE34_FailuresAreNoThroughput"},
