@@ -37,7 +37,7 @@ func peers() []row {
 		{no: "21", id: "aiperf#1279", here: "the first event's tokens are in no decode rate", test: "TestField_aiperf1279_FirstChunkIsTakenOff"},
 		{no: "22", id: "FastDeploy#8113", here: "growing usage without text is a token, trailing usage is none", test: "TestField_fastdeploy8113_GrowingUsageIsAToken"},
 		{no: "23", id: "aiperf#339", here: "the first request's body is kept as it was sent", test: "TestField_aiperf339_SentBodyIsKept"},
-		{no: "24", id: "dynamo#14254", here: "a conversation's requests hold what was recorded before them; a row's output length is a limit", test: "TestField_dynamo14254_ContextsGrowAsRecorded"},
+		{no: "24", id: "dynamo#14254", here: "a conversation's requests hold what was recorded before them; a row's output length is a limit", test: "TestField_dynamo14254_ContextsGrowAsRecorded TestField_dynamo14254_RowsOfATraceAreWhole"},
 		{no: "25", id: "aiperf#1185", here: "instants are absolute, at any rate", test: "TestField_aiperf1185_AbsoluteSchedule"},
 		{no: "26", id: "llm-d-benchmark#261", here: "receive times are the kernel's; how late the client was is in the result", test: "TestField_llmdbenchmark261_TimesOfTheRead"},
 		{no: "27", id: "llmperf#99", here: "ITL is gaps between tokens alone", test: "TestField_llmperf99_ITLIsGapsAlone"},

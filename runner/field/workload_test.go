@@ -394,3 +394,28 @@ func TestField_vllm42532_OtherLengthsThanAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// A trace's output lengths taken for minima, and its rows for growth of a session → a row is one request of its own length at its
+// own instant, scaled by the point's speed; its output length is a limit.
+func TestField_dynamo14254_RowsOfATraceAreWhole(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, func(a *reply) { a.good(1) })
+	rows := `{"timestamp":1000,"input_length":12,"output_length":5,"hash_ids":[1]}
+{"timestamp":1030,"input_length":40,"output_length":7,"hash_ids":[1,2]}
+{"timestamp":1090,"input_length":3,"output_length":2,"hash_ids":[3]}
+`
+	p := plan.Plan{Protocol: plan.Protocol{Serve: &plan.Serve{Arrival: "trace"}}}
+	m := run(t, s, p, plan.Point{ID: "x2", Phase: plan.PhaseServe, Speed: 2}, file(t, "trace", rows), func(j *job) {
+		j.Plan.Workload.Salt, j.Plan.Workload.Sampling.MaxTokens = "none", 100
+	})
+	if gaps := intended(m.all); !slices.Equal(gaps, []int64{15_000, 30_000}) {
+		t.Errorf("gaps %v µs; recorded are 30 and 60 ms, at twice the speed", gaps)
+	}
+	for i, r := range m.all {
+		a := s.answered(r)
+		words, limit := len(strings.Fields(a.prompt())), a.body["max_tokens"]
+		if words != []int{12, 40, 3}[i] || limit != []float64{5, 7, 2}[i] || len(messages(a)) != 1 {
+			t.Errorf("row %d: %d words, limit %v, %d messages", i, words, limit, len(messages(a)))
+		}
+	}
+}
