@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -45,10 +46,29 @@ func playChild(mode string, args []string) int {
 		}
 		fmt.Println("grandchild", cmd.Process.Pid)
 	}
+	if litter, ok := engine.FlagValue(args, []string{"--litter"}); ok {
+		hold, err := leaveLitter(litter)
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		defer hold.Close()
+	}
 	port, _ := engine.FlagValue(args, []string{"--port"})
 	fmt.Println("listening on", port)
 	fmt.Println(http.ListenAndServe("127.0.0.1:"+port, enginetest.Handler("test-model")))
 	return 1
+}
+
+// leaveLitter makes a file, and starts a helper that takes no signal and removes the file a while after this process has ended.
+func leaveLitter(path string) (hold *os.File, err error) {
+	in, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("/bin/sh", "-c", `trap "" TERM; echo helper ready; cat; sleep 0.3; rm "$0"`, path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
+	return hold, errors.Join(os.WriteFile(path, nil, 0o600), cmd.Start())
 }
 
 // childSpec starts this test binary in a mode.

@@ -122,6 +122,25 @@ func TestWorkersEndWithTheirServer(t *testing.T) {
 	await(t, "end of the worker", func() bool { return !alive(worker) })
 }
 
+// What a server's helpers do after its end counts as its stop: vLLM's remove its shared memory then.
+func TestHelpersMayTidyUp(t *testing.T) {
+	s := childSpec(t, "serve")
+	litter := filepath.Join(t.TempDir(), "litter")
+	s.Argv, s.StopGrace = append(s.Argv, "--litter", litter), time.Minute
+	inst := startSpec(t, process{}, s)
+	awaitLog(t, inst, "helper ready")
+	if _, err := os.Stat(litter); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := inst.Stop(t.Context()); err != nil || exit.Code != 128+15 {
+		t.Errorf("stop: %+v, %v", exit, err)
+	}
+	if _, err := os.Stat(litter); !errors.Is(err, os.ErrNotExist) {
+		log, _ := os.ReadFile(inst.LogPath())
+		t.Errorf("the helper was stopped before it had tidied up: %v\n%s", err, log)
+	}
+}
+
 func TestReapEndsOnlyItsOwn(t *testing.T) {
 	mine, other := childSpec(t, "grandchild"), childSpec(t, "ignore-term")
 	other.Owner += "-other"

@@ -18,6 +18,9 @@ import (
 	"assay/fault"
 )
 
+// tidyLimit bounds how long what a program started may outlive it.
+const tidyLimit = 2 * time.Second
+
 // process starts programs of this machine, each in a process group of its own.
 type process struct{}
 
@@ -105,21 +108,49 @@ func (c *child) start(file string) error {
 	return nil
 }
 
-// wait notices the end. Workers that outlive their parent would keep the GPU's memory, so they go with it.
+// wait notices the end, and then that of what it started. Workers that outlive their parent would keep the GPU's memory, so they go with it.
 func (c *child) wait() {
 	_ = c.cmd.Wait() // how it ended stands in ProcessState
-	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-	_, _ = mark.Signal(c.mark, syscall.SIGKILL)
 	c.mu.Lock()
 	c.exit = exitOf(c.cmd.ProcessState)
 	asked := c.asked
 	c.mu.Unlock()
-	_ = os.Remove(c.log.Name() + mark.Suffix)
 	if !asked {
 		c.exited <- c.exit
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGTERM)
 	}
 	close(c.exited)
+	c.settle()
+	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	_, _ = mark.Signal(c.mark, syscall.SIGKILL)
+	_ = os.Remove(c.log.Name() + mark.Suffix)
 	close(c.gone)
+}
+
+// settle waits a moment for the rest of the group to end by itself: vLLM's helpers, killed before they have tidied up, leave hundreds of
+// megabytes in the machine's shared memory.
+func (c *child) settle() {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(tidyLimit)
+	defer end.Stop()
+	for c.outlived() {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			return
+		}
+	}
+}
+
+// outlived tells whether something that the program started still runs. A group whose processes have all ended lives on until they are waited
+// for, so the marks are asked too.
+func (c *child) outlived() bool {
+	if syscall.Kill(-c.cmd.Process.Pid, 0) != nil {
+		return false
+	}
+	left, err := mark.Processes(c.mark)
+	return err != nil || len(left) > 0
 }
 
 // capLog keeps the log of a talkative program from filling the disk.
