@@ -40,10 +40,10 @@ func (r userReader) kernel() bool { return false }
 
 func (r userReader) late() int64 { return -1 }
 
-// Close closes the connection; it is called once.
-func (c *conn) Close() error {
+// close ends the connection, once. How that went tells nothing: the answer was read, or is not waited for.
+func (c *conn) close() {
 	c.vitals.closed()
-	return c.Conn.Close()
+	_ = c.Conn.Close()
 }
 
 const (

@@ -135,7 +135,7 @@ func (x *Exchange) connectAndSend(ctx context.Context, c *Call, r *record.Reques
 			return answerable(n, err)
 		}
 		x.watch()
-		x.conn.Close()
+		x.conn.close()
 		r.Retries++
 	}
 	x.reused = false
@@ -313,7 +313,7 @@ func (x *Exchange) release(end error) {
 		x.pool.stop()
 	}
 	if end != nil || x.resp.state != ended || !x.resp.reusable || c.SetDeadline(time.Time{}) != nil {
-		c.Close()
+		c.close()
 		return
 	}
 	c.idle, c.used = x.resp.idle, true

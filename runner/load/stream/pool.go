@@ -39,7 +39,7 @@ func (p *pool) take() *conn {
 		if c.used && rested < min(c.idle, earlyClose) {
 			p.stop()
 		}
-		c.Close()
+		c.close()
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.off {
-		c.Close()
+		c.close()
 		return
 	}
 	p.idle = append(p.idle, c)
@@ -106,6 +106,6 @@ func (p *pool) put(c *conn) {
 // close closes what lies idle.
 func (p *pool) close() {
 	for c := p.pop(); c != nil; c = p.pop() {
-		c.Close()
+		c.close()
 	}
 }
