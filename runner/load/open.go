@@ -42,16 +42,15 @@ func (o *open) missing() string { return "" }
 
 // issue follows the schedule, then waits for what is in flight.
 func (o *open) issue(ctx context.Context, feed *feeder) {
-	length := o.length()
+	closes := o.closes()
 	o.dialAhead(ctx, o.cfg.ahead())
 	start := o.cfg.Clock.Now()
 	opening := time.AfterFunc(o.want.Warmup, func() { o.open(start + o.want.Warmup.Microseconds()) })
 	if o.want.Warmup == 0 {
 		o.open(start)
 	}
-	if cut := o.want.Cooldown; cut > 0 && length > 0 {
-		end := length - cut
-		closing := time.AfterFunc(end, func() { o.shut(start + end.Microseconds()) })
+	if closes > 0 {
+		closing := time.AfterFunc(closes, func() { o.shut(start + closes.Microseconds()) })
 		defer closing.Stop()
 	}
 	o.schedule(ctx, feed, start)
@@ -94,18 +93,26 @@ func (o *open) short(n int) string {
 	return "the dataset ended"
 }
 
+// closes is how long after the start the window ends, where that is before issue ends and is known.
+func (o *open) closes() time.Duration {
+	if o.want.Cooldown == 0 {
+		return 0
+	}
+	return max(0, o.length()-o.want.Cooldown)
+}
+
 // length is how long the schedule lasts; 0 when only its trace knows.
 func (o *open) length() time.Duration {
+	limit := o.want.Duration
 	if o.want.Requests == 0 || o.want.Arrival == arrival.Trace {
-		return o.want.Duration
+		return limit
 	}
 	times := arrival.New(o.want.arrivals())
 	end := times.Next(0, true)
 	for range o.want.Requests {
-		end = times.Next(0, true)
-	}
-	if d := o.want.Duration; d > 0 {
-		return min(end, d)
+		if end = times.Next(0, true); limit > 0 && end >= limit {
+			return limit
+		}
 	}
 	return end
 }
