@@ -28,13 +28,10 @@ func Routers() []RouterKind {
 	return []RouterKind{nginx(), haproxy()}
 }
 
-// RouterSpec says how to start a router in front of servers. Kind none starts nothing and gives the one server's address.
+// RouterSpec says how to start a router in front of servers.
 func RouterSpec(r plan.Router, upstreams []string, opt SpecOptions) (Spec, error) {
 	if len(upstreams) == 0 {
 		return Spec{}, fault.New(fault.Router, "no_upstreams", "", "a router needs a server behind it")
-	}
-	if r.Kind == "" || r.Kind == "none" {
-		return noRouter(upstreams, opt)
 	}
 	port, err := FreePort()
 	if err != nil {

@@ -86,6 +86,35 @@ func TestBenchMapsFlags(t *testing.T) {
 	}
 }
 
+func TestBenchAccess(t *testing.T) {
+	p, err := benchPlan(someServer+"/v1", "unix:///run/engine.sock", "--header", "X-Lane: a: b", "--header", "X-Other:1", "--header-env", "X-API-Key: KEY",
+		"--token-file", "token", "--insecure", "--balance", "sticky", "--engine", "tgi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := p.Server.BaseURLs(); len(u) != 2 || u[0] != someServer || u[1] != "unix:///run/engine.sock" || p.Server.Endpoint != "chat" || p.Server.Engine != "tgi" {
+		t.Errorf("%+v", p.Server)
+	}
+	if c := p.Client; c.Headers["X-Lane"] != "a: b" || c.Headers["X-Other"] != "1" || c.HeadersEnv["X-API-Key"] != "KEY" || !c.InsecureTLS || c.Balance != "sticky" {
+		t.Errorf("%+v", c)
+	}
+	if !filepath.IsAbs(p.Server.TokenFile) || filepath.Base(p.Server.TokenFile) != "token" {
+		t.Errorf("token file %s", p.Server.TokenFile)
+	}
+	if p, err = benchPlan("unix:///run/engine.sock"); err != nil || p.Server.URL != "unix:///run/engine.sock" || p.Name != "bench-engine.sock" {
+		t.Errorf("%+v, %v", p.Server, err)
+	}
+	for _, args := range [][]string{{someServer, "--header", "X-Lane"}, {someServer, "--header", ": b"}, {someServer, "--header", "X-API-Key: sk-secret"}, {someServer, "--header", "Host: x"},
+		{someServer, "--header-env", "X-Key: not a name"}, {someServer, "--token-env", "A", "--token-file", "b"}, {someServer, "--balance", "sticky"},
+		{someServer, someServer + "/v1"}, {someServer, "http://h/v1/completions"}, {"unix://host/x"}, {"unix:relative"}} {
+		_, err := benchPlan(args...)
+		if f := fault.Of(err, fault.Client); f == nil || f.Layer != fault.Plan || strings.Contains(f.Text+f.Hint, "sk-secret") || strings.Contains(f.Text, "line 1") ||
+			strings.Contains(f.Text, "client.") || strings.Contains(f.Text, "server.") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
 func TestBenchURLs(t *testing.T) {
 	for raw, want := range map[string]string{
 		"127.0.0.1:8000": "http://127.0.0.1:8000 chat", "http://h/v1": "http://h chat", "https://h.example/x/v1/chat/completions": "https://h.example/x chat",

@@ -221,6 +221,7 @@ func compare(t *testing.T, doc []byte) {
 func FuzzChunk(f *testing.F) {
 	f.Add([]byte(vllmChunk))
 	f.Add([]byte(`{"error":{"message":"x"},"choices":[{"delta":{"tool_calls":[{"function":{"name":"\\"}}]}}]}`))
+	f.Add([]byte(`{"choices":[{"delta":{"content":[{"thinking":[{"text":"a"}]},{"text":"b"},1]},"logprobs":{"content":[{"token":"a"}]}}],"timings":{"predicted_n":1}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := scan(string(b))
 		if trimmed := bytes.TrimLeft(b, " \t\r\n"); json.Valid(b) && len(trimmed) > 0 && trimmed[0] == '{' && !c.Valid {

@@ -38,3 +38,21 @@ func TestNoTokenInARecord(t *testing.T) {
 		})
 	}
 }
+
+// TestSecretHeaders: so is the secret in another header, and each session header carries the session.
+func TestSecretHeaders(t *testing.T) {
+	const secret = "gate-echo-0123456789"
+	cfg := config(t, serve(t, func(_ int, c net.Conn, r *http.Request) {
+		fmt.Fprintf(c, "HTTP/1.1 403 No\r\nContent-Type: text/plain\r\n\r\n%s: %s, %s, %s", r.Header.Get("X-Gate"), r.Header.Get("X-Route"), r.Header.Get("X-Other"), r.Header.Get(sessionHeader))
+		c.Close()
+	}))
+	cfg.Headers, cfg.Secrets, cfg.Sessions = map[string]string{"X-Gate": secret}, []string{secret}, []string{"X-Route", "X-Other"}
+	call := hello(t, cfg)
+	call.Session = "s7\r\nX-Gate: none"
+	c := NewClient(cfg.Options)
+	defer c.Close()
+	r, _ := c.NewExchange().Do(t.Context(), call)
+	if want := "HTTP 403: " + fault.Hidden + ": s7X-Gate: none, s7X-Gate: none,"; strings.TrimSpace(r.Error) != want {
+		t.Errorf("kept %q, want %q", r.Error, want)
+	}
+}
