@@ -5,14 +5,22 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 )
 
 // reader reads bytes and says when they arrived, on the recording's clock.
 type reader interface {
-	read(b []byte) (n int, atUS int64, err error)
+	// read hands on what arrives, as long as take wants more or for a while; then it gives nil. It waits for the first bytes.
+	read(take func(arrival) (more bool)) error
 	kernel() bool // the stamps so far are the kernel's
-	late() int64  // microseconds from the arrival of the bytes last read to their reading; below 0 when it is not known
+}
+
+// arrival is bytes, valid until take returns, and when they came.
+type arrival struct {
+	bytes  []byte
+	atUS   int64
+	lateUS int64 // from their arrival to their reading; below 0 when it is not known
 }
 
 // conn is one connection to the target.
@@ -29,16 +37,23 @@ type conn struct {
 type userReader struct {
 	net.Conn
 	clock *Clock
+	buf   []byte
 }
 
-func (r userReader) read(b []byte) (int, int64, error) {
-	n, err := r.Read(b)
-	return n, r.clock.Now(), err
+func newUserReader(c net.Conn, clock *Clock) reader {
+	return userReader{c, clock, make([]byte, smallRead)}
+}
+
+func (r userReader) read(take func(arrival) bool) error {
+	n, err := r.Read(r.buf)
+	at := r.clock.Now()
+	if n > 0 && !take(arrival{r.buf[:n], at, -1}) {
+		return nil
+	}
+	return err
 }
 
 func (r userReader) kernel() bool { return false }
-
-func (r userReader) late() int64 { return -1 }
 
 // close ends the connection, once. How that went tells nothing: the answer was read, or is not waited for.
 func (c *conn) close() {
@@ -47,11 +62,22 @@ func (c *conn) close() {
 }
 
 const (
-	smallBuffer = 1 << 10 // bytes of a read: a few events, so that those which waited together have their own stamps
-	largeBuffer = 64 << 10
+	smallRead   = 2 << 10 // bytes of a read: a few events, so that those which waited together have stamps of their own
+	largeRead   = 64 << 10
 	dialTimeout = 30 * time.Second
 	dialsAtOnce = 256 // more at once overflow the backlog of common servers
 )
+
+// fit gives the size of the next read after one of n bytes that had room for so many: a large one as long as bytes come in bulk.
+func fit(room, n int) int {
+	switch {
+	case n == room:
+		return largeRead
+	case n < smallRead:
+		return smallRead
+	}
+	return room
+}
 
 // dialer opens connections to one target.
 type dialer struct {
@@ -60,6 +86,7 @@ type dialer struct {
 	vitals *Vitals
 	slots  chan struct{}
 	tls    *tls.Config
+	spare  sync.Pool // what its connections read with
 }
 
 func newDialer(t Target, clock *Clock, vitals *Vitals) *dialer {
@@ -103,7 +130,7 @@ func (d *dialer) open(ctx context.Context) (*conn, error) {
 		}
 		c.Conn = secure
 	}
-	c.reader = stampedReader(c.Conn, d.clock)
+	c.reader = stampedReader(c.Conn, d.clock, &d.spare)
 	d.vitals.connected()
 	return c, nil
 }

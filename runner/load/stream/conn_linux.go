@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -19,16 +20,16 @@ func askStamps(_, _ string, raw syscall.RawConn) error {
 }
 
 // stampedReader reads a plain TCP connection by recvmsg with the kernel's stamps, and any other one by Read.
-func stampedReader(c net.Conn, clock *Clock) reader {
+func stampedReader(c net.Conn, clock *Clock, spare *sync.Pool) reader {
 	plain, ok := c.(*net.TCPConn)
 	if !ok {
-		return userReader{c, clock}
+		return newUserReader(c, clock)
 	}
 	raw, err := plain.SyscallConn()
 	if err != nil {
-		return userReader{c, clock}
+		return newUserReader(c, clock)
 	}
-	r := &kernelReader{raw: raw, clock: clock, stamped: true}
+	r := &kernelReader{raw: raw, clock: clock, spare: spare, stamped: true, room: smallRead}
 	r.step = r.receive // made once, so that a read allocates nothing
 	return r
 }
@@ -38,79 +39,106 @@ func stampedReader(c net.Conn, clock *Clock) reader {
 type kernelReader struct {
 	raw     syscall.RawConn
 	clock   *Clock
+	spare   *sync.Pool // of inboxes
 	step    func(fd uintptr) bool
+	take    func(arrival) bool
+	end     error // why reading ended; nil when it goes on
+	last    int64
+	room    int // bytes of the next read
 	stamped bool
-
-	buf  []byte
-	n    int
-	ns   int64
-	err  syscall.Errno
-	last int64
-	lag  int64 // of the last read behind its stamp; below 0 without one
-
-	header  unix.Msghdr
-	vector  unix.Iovec
-	control [64]byte
 }
 
 func (r *kernelReader) kernel() bool { return r.stamped }
 
-func (r *kernelReader) late() int64 { return r.lag }
-
-func (r *kernelReader) read(b []byte) (int, int64, error) {
-	r.buf = b
-	err := r.raw.Read(r.step)
-	r.buf = nil
-	now := r.clock.Now()
-	switch {
-	case err != nil:
-		return 0, now, err
-	case r.err != 0:
-		return 0, now, r.err
-	case r.n == 0:
-		return 0, now, io.EOF
+func (r *kernelReader) read(take func(arrival) bool) error {
+	r.take, r.end = take, nil
+	if err := r.raw.Read(r.step); err != nil {
+		return err
 	}
-	return r.n, r.place(now), nil
+	return r.end
 }
 
-// place puts the kernel's stamp on the clock. A stamp outside of what is possible (the clock stepped since the offset
-// was read, or the kernel gave none) is replaced by the time of the read.
-func (r *kernelReader) place(now int64) int64 {
-	at := now
-	r.lag = -1
-	if r.ns == 0 {
+// readsAtOnce bounds the reads between two looks at the connection's deadline.
+const readsAtOnce = 16
+
+// receive hands on what there is; false makes the poller wait until there is more. The inbox is borrowed: thousands of streams
+// that wait need no memory to read into, and one after another reads into the same, which the processor has at hand.
+func (r *kernelReader) receive(fd uintptr) bool {
+	m, ok := r.spare.Get().(*inbox)
+	if !ok {
+		m = newInbox()
+	}
+	defer r.spare.Put(m)
+	for range readsAtOnce {
+		n, errno := m.receive(fd, r.room)
+		switch {
+		case errno == unix.EAGAIN:
+			return false
+		case errno != 0:
+			r.end = errno
+			return true
+		case n == 0:
+			r.end = io.EOF
+			return true
+		}
+		r.room = fit(r.room, n)
+		at, late := r.place(m.stamp(), r.clock.Now())
+		if !r.take(arrival{m.buf[:n], at, late}) {
+			return true
+		}
+	}
+	return true
+}
+
+// place puts the kernel's stamp on the clock, and says how long after it now is; below 0 without one. A stamp outside of what is
+// possible (the clock stepped since the offset was read, or the kernel gave none) is replaced by the time of the read.
+func (r *kernelReader) place(ns, now int64) (at, late int64) {
+	at, late = now, -1
+	if ns == 0 {
 		r.stamped = false
-	} else if t := r.clock.fromKernel(r.ns); t >= r.last-clockStep.Microseconds() && t <= now+clockStep.Microseconds() {
+	} else if t := r.clock.fromKernel(ns); t >= r.last-clockStep.Microseconds() && t <= now+clockStep.Microseconds() {
 		at = min(max(t, r.last), now)
-		r.lag = now - at
+		late = now - at
 	}
 	r.last = at
-	return at
+	return at, late
 }
 
-// receive tries once; false makes the poller wait until the descriptor is readable.
-func (r *kernelReader) receive(fd uintptr) bool {
-	r.vector.Base = &r.buf[0]
-	r.vector.SetLen(len(r.buf))
-	r.header = unix.Msghdr{Iov: &r.vector, Control: &r.control[0]}
-	r.header.SetIovlen(1)
-	r.header.SetControllen(len(r.control))
+// inbox is what recvmsg fills.
+type inbox struct {
+	header  unix.Msghdr
+	vector  unix.Iovec
+	control [64]byte
+	buf     []byte
+}
+
+func newInbox() *inbox {
+	m := &inbox{buf: make([]byte, largeRead)}
+	m.vector.Base = &m.buf[0]
+	m.header = unix.Msghdr{Iov: &m.vector, Control: &m.control[0]}
+	m.header.SetIovlen(1)
+	return m
+}
+
+// receive reads up to room bytes, without waiting.
+func (m *inbox) receive(fd uintptr, room int) (n int, errno syscall.Errno) {
+	m.vector.SetLen(room)
 	for {
-		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.header)), 0)
+		m.header.SetControllen(len(m.control))
+		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.header)), 0)
 		if errno == unix.EINTR {
 			continue
 		}
-		if errno == unix.EAGAIN {
-			return false
-		}
-		r.n, r.err, r.ns = int(n), errno, 0
 		if errno != 0 {
-			r.n = 0
-		} else if n > 0 {
-			r.ns = stampOf(r.control[:min(uint64(r.header.Controllen), uint64(len(r.control)))])
+			return 0, errno
 		}
-		return true
+		return int(got), 0
 	}
+}
+
+// stamp is when the kernel received the last of the bytes; 0 when it does not say.
+func (m *inbox) stamp() int64 {
+	return stampOf(m.control[:min(uint64(m.header.Controllen), uint64(len(m.control)))])
 }
 
 // stampOf finds the stamp in a control message; 0 when there is none.

@@ -33,8 +33,11 @@ func TestKernelStampsDoNotWaitForTheReader(t *testing.T) {
 	}
 	<-arrived
 	<-time.After(80 * time.Millisecond)
-	buf := make([]byte, 10)
-	_, at, err := c.read(buf)
+	var at int64
+	err = c.read(func(a arrival) bool {
+		at = a.atUS
+		return false
+	})
 	if now := cfg.Clock.Now(); err != nil || !c.kernel() || at < before || at > now-70_000 {
 		t.Errorf("stamp %d, sent at %d, read at %d, %v", at, before, now, err)
 	}
@@ -57,8 +60,8 @@ func TestImpossibleStamps(t *testing.T) {
 		{"far before the last one", at(-90_000), 1000, 1000, true},
 	}
 	for _, c := range cases {
-		r := &kernelReader{clock: clock, stamped: true, last: 800, ns: c.stamp}
-		if got := r.place(c.now); got != c.want || r.kernel() != c.kernel {
+		r := &kernelReader{clock: clock, stamped: true, last: 800}
+		if got, _ := r.place(c.stamp, c.now); got != c.want || r.kernel() != c.kernel {
 			t.Errorf("%s: placed at %d, kernel %v", c.name, got, r.kernel())
 		}
 	}

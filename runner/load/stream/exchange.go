@@ -39,8 +39,7 @@ const (
 type Exchange struct {
 	*Client
 	tokens atomic.Int64 // token events so far, for the live view
-	buf    []byte       // receive buffer: small, or a larger one while reads need it
-	small  []byte
+	arrive func(arrival) bool
 	reads  *shard
 
 	conn   *conn
@@ -50,6 +49,7 @@ type Exchange struct {
 	sse    sse
 	chunk  chunk.Chunk
 	seen   sight
+	halt   error // why the response is not read on
 	marks  []mark
 	reply  []byte
 	text   []byte // beginning of a body that is no event stream
@@ -81,7 +81,8 @@ type sight struct {
 
 // NewExchange makes an exchange for one goroutine.
 func (c *Client) NewExchange() *Exchange {
-	x := &Exchange{Client: c, small: make([]byte, smallBuffer), reads: c.vitals.shard()}
+	x := &Exchange{Client: c, reads: c.vitals.shard()}
+	x.arrive = x.arrived // made once, so that a read allocates nothing
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
@@ -116,10 +117,9 @@ func Blank(c *Call) record.Request {
 }
 
 func (x *Exchange) begin(c *Call) {
-	x.buf = x.small
 	x.resp.reset()
 	x.sse.reset()
-	x.marks, x.reply, x.text = x.marks[:0], kept(x.reply), x.text[:0]
+	x.halt, x.marks, x.reply, x.text = nil, x.marks[:0], kept(x.reply), x.text[:0]
 	x.seen = sight{call: c, sentUS: record.Never, firstUS: record.Never, input: record.Never, cached: record.Never, answer: -1}
 }
 
@@ -224,12 +224,11 @@ func (x *Exchange) receive(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		n, at, err := x.conn.read(x.buf)
-		if n > 0 {
-			x.reads.read(n, x.conn.late())
-			if err := x.take(x.buf[:n], at); err != nil {
-				return err
-			}
+		err := x.conn.read(x.arrive)
+		if x.halt != nil {
+			return x.halt
+		}
+		if err == nil || x.resp.state == ended {
 			continue
 		}
 		if again, end := x.failed(ctx, err); !again {
@@ -237,6 +236,13 @@ func (x *Exchange) receive(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// arrived takes what a read brought and says whether there is to be more.
+func (x *Exchange) arrived(a arrival) bool {
+	x.reads.read(len(a.bytes), a.lateUS)
+	x.halt = x.take(a.bytes, a.atUS)
+	return x.halt == nil && x.resp.state != ended && !x.seen.done
 }
 
 // take parses bytes that arrived at an instant.
@@ -255,18 +261,7 @@ func (x *Exchange) take(b []byte, atUS int64) error {
 	if x.sse.tooLong {
 		return errTooLong
 	}
-	x.fit(len(b))
 	return nil
-}
-
-// fit makes the receive buffer fit reads like the last one. Thousands of streams are read at a time, few of them in bulk.
-func (x *Exchange) fit(n int) {
-	switch {
-	case n < smallBuffer:
-		x.buf = x.small
-	case n == len(x.buf) && n < largeBuffer:
-		x.buf = make([]byte, 2*n)
-	}
 }
 
 // failed judges a read that brought nothing: again when a deadline was only a reminder to look at the limits.

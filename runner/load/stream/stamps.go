@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func (s *stamps) open(ctx context.Context, clock *Clock) {
 // stampsCome sends bytes over a connection until the kernel has stamped one.
 func stampsCome(from, to net.Conn, clock *Clock) bool {
 	for range stampTries {
-		r := stampedReader(to, clock)
+		r := stampedReader(to, clock, &sync.Pool{})
 		deadline := time.Now().Add(time.Second)
 		if to.SetDeadline(deadline) != nil || from.SetDeadline(deadline) != nil {
 			return false
@@ -48,7 +49,7 @@ func stampsCome(from, to net.Conn, clock *Clock) bool {
 		if _, err := from.Write([]byte{0}); err != nil {
 			return false
 		}
-		if _, _, err := r.read(make([]byte, 1)); err != nil {
+		if err := r.read(func(arrival) bool { return false }); err != nil {
 			return false
 		}
 		if r.kernel() {
