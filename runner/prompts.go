@@ -24,6 +24,10 @@ const (
 	makingLimit = 5 * time.Minute // for cutting prompts before the load
 	mostMade    = 16 << 20        // tokens of the prompts that are held
 	mostGuessed = 8192            // prompts of a point whose requests are not known
+
+	mostAsked       = 64 // prompts whose cut is looked for with requests
+	mostAskedTokens = 256 << 10
+	fewestAsked     = 3
 )
 
 // Prepared is what a point found out that the later points of its run need not ask for again. The zero value is ready; it is used by one
@@ -176,6 +180,9 @@ func (p *promptSource) cut(ctx context.Context, cut dataset.Cutter) (dataset.Sou
 		return dataset.Open(p.data)
 	}
 	need := promptsNeeded(p.job, p.data.InputLen)
+	if p.way == length.ByUsage { // each cut takes a few requests
+		need = min(need, mostAsked, max(fewestAsked, mostAskedTokens/p.data.InputLen))
+	}
 	if known := p.known; known.madeOf == p.data.InputLen && known.count >= need {
 		return dataset.Again(known.made), nil
 	}
@@ -190,10 +197,20 @@ func (p *promptSource) cut(ctx context.Context, cut dataset.Cutter) (dataset.Sou
 		return made < need && ctx.Err() == nil
 	}
 	src, err := dataset.Open(p.data)
+	if errors.Is(err, length.ErrCut) && ctx.Err() == nil {
+		return p.cutWords(err)
+	}
 	if err == nil && ctx.Err() == nil {
 		p.known.made, p.known.madeOf, p.known.count = src, p.data.InputLen, need
 	}
 	return src, err
+}
+
+// cutWords opens the source with prompts of so many words, where the server did not say how many tokens they have.
+func (p *promptSource) cutWords(why error) (dataset.Source, error) {
+	p.way, p.data.Cut, p.data.Ahead = length.ByWords, nil, nil
+	p.notes = append(p.notes, fmt.Sprintf("texts were cut to so many words instead of tokens: %v", why))
+	return dataset.Open(p.data)
 }
 
 // takesIDs says that prompts may be lists of token ids.

@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -106,9 +108,6 @@ func TestPromptsHaveTheirLength(t *testing.T) {
 			e.untold = c.untold
 			url := e.serve(t)
 			for _, w := range []plan.Workload{workload("synthetic", "", 40), workload("synthetic", "", 600), workload("text", text, 200), workload("sharegpt", talks, 128), workload("trace", trace, 0)} {
-				if c.untold && (w.Kind == "text" || w.Kind == "sharegpt") {
-					continue // by their ratio only, which package length tests
-				}
 				p := plan.Plan{Server: plan.Server{Endpoint: c.endpoint}, Workload: w, Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 6}}}
 				j := job(t, url, p, plan.Point{ID: "c2", Phase: "sweep", Concurrency: 2})
 				j.Access.Token, j.Dataset = "k", w.Dataset.Path
@@ -210,6 +209,29 @@ func TestOtherLengthsAreNotValid(t *testing.T) {
 	m.Lengths.Way = length.ByWords
 	if f := inputLength(point, metrics.Summary{}, m); f == nil || f.fatal {
 		t.Errorf("in words: %+v", f)
+	}
+}
+
+// TestTokenizerGoesAway: a server that stops telling while texts are cut is measured with words, and the result says so.
+func TestTokenizerGoesAway(t *testing.T) {
+	inner := newCounting(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if r.URL.Path == "/tokenize" && bytes.Contains(body, []byte("wet spring")) || err != nil {
+			http.Error(w, "overloaded", http.StatusServiceUnavailable)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		inner.ServeHTTP(w, r)
+	}))
+	defer s.Close()
+	text := put(t, "book.txt", prose())
+	p := plan.Plan{Workload: workload("text", text, 100), Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 2}}}
+	j := job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1})
+	j.Dataset = text
+	m, _ := run(t, j)
+	if m.Lengths.Way != length.ByWords || m.Lengths.Checked < 2 || !strings.Contains(strings.Join(m.Notes, "\n"), "503 Service Unavailable") {
+		t.Errorf("%+v %q", m.Lengths, m.Notes)
 	}
 }
 

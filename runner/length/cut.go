@@ -2,6 +2,7 @@ package length
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,9 +15,7 @@ const (
 	firstRatio = 4.3 // bytes of English text for a token
 	tries      = 6   // of a cut
 	fewWords   = 6   // so many words may stand behind a text to make up its length
-	samples    = 3   // texts whose ratio is asked for
-	sampleSize = 8 << 10
-	nearBlank  = 64 // bytes before a cut within which it is moved to a blank
+	nearBlank  = 64  // bytes before a cut within which it is moved to a blank
 )
 
 // Cutter cuts texts by the rule while ctx lasts; nil where it knows no better than words.
@@ -25,22 +24,19 @@ func (r Rule) Cutter(ctx context.Context, cfg Config) dataset.Cutter {
 	switch r.Way {
 	case ByIDs:
 		return c.ids
-	case ByTokenizer:
+	case ByTokenizer, ByUsage:
 		return c.text
-	case ByUsage:
-		return c.byRatio
 	}
 	return nil
 }
 
 // cutter remembers how many bytes of text a token took.
 type cutter struct {
-	ctx      context.Context // of the point: a dataset.Cutter takes none
-	cfg      Config
-	rule     Rule
-	ratio    float64
-	measured int
-	base     int // tokens of the anchor
+	ctx   context.Context // of the point: a dataset.Cutter takes none
+	cfg   Config
+	rule  Rule
+	ratio float64
+	base  int // tokens of the anchor
 }
 
 // room is how many tokens of its own a prompt of n has.
@@ -94,8 +90,12 @@ func (c *cutter) text(text string, n int) (dataset.Turn, int, bool, error) {
 	return c.message(c.filled(best, missing), n), used, true, nil
 }
 
-// count gives the tokens of a text behind others.
+// count gives the tokens of a text behind others, by tokenizer or by the usage of a request.
 func (c *cutter) count(text string) (int, error) {
+	if c.rule.Way == ByUsage {
+		n, err := c.cfg.Ask(c.ctx, c.message(text, 0).WithSystem(c.cfg.System), c.rule.sample())
+		return n - c.rule.Vocabulary.Overhead, err
+	}
 	if c.base == 0 {
 		ids, err := c.cfg.Server.tokenize(c.ctx, c.rule.anchor, false)
 		if err != nil {
@@ -116,33 +116,6 @@ func (c *cutter) filled(text string, n int) string {
 		parts = append(parts, words[i%len(words)])
 	}
 	return strings.TrimPrefix(strings.Join(parts, " "), " ")
-}
-
-// byRatio cuts by the ratio of bytes to tokens, for which it asks with the first texts.
-func (c *cutter) byRatio(text string, n int) (dataset.Turn, int, bool, error) {
-	want := c.room(n)
-	if c.measured < samples {
-		if err := c.measure(text[:wordEnd(text, sampleSize)]); err != nil {
-			return dataset.Turn{}, 0, false, unable(err)
-		}
-	}
-	bytes := int(c.ratio * float64(want))
-	if bytes > len(text) {
-		return dataset.Turn{}, 0, false, nil
-	}
-	used := wordEnd(text, bytes)
-	return c.message(strings.TrimRightFunc(text[:used], unicode.IsSpace), n), used, true, nil
-}
-
-func (c *cutter) measure(text string) error {
-	got, err := c.cfg.Ask(c.ctx, c.message(text, 0).WithSystem(c.cfg.System), c.rule.sample())
-	if err != nil {
-		return err
-	}
-	own := max(1, got-c.rule.Vocabulary.Overhead)
-	c.ratio = (c.ratio*float64(c.measured) + float64(len(text))/float64(own)) / float64(c.measured+1)
-	c.measured++
-	return nil
 }
 
 func (c *cutter) message(text string, tokens int) dataset.Turn {
@@ -166,7 +139,9 @@ func wordEnd(text string, n int) int {
 	return n
 }
 
+// ErrCut says that the server did not answer while a text was cut.
+var ErrCut = errors.New("a text could not be cut to its length")
+
 func unable(err error) error {
-	return fault.New(fault.Client, "prompt_length", "look at the server's log, or write workload.lengths: words",
-		"a text could not be cut to its length: %w", err)
+	return fault.New(fault.Client, "prompt_length", "look at the server's log, or write workload.lengths: words", "%w: %w", ErrCut, err)
 }
