@@ -58,7 +58,7 @@ func TestIdentityHoldsWhatWasFound(t *testing.T) {
 		t.Error(diff)
 	}
 	notes := strings.Join(r.Identity.Notes, "\n")
-	if strings.Count(notes, "continuous_usage_stats") != 1 || strings.Contains(notes, "secret") {
+	if strings.Count(notes, "the optional field stream_options.continuous_usage_stats") != 1 || strings.Contains(notes, "secret") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	if raw, err := a.Store.ResultBytes(t.Context(), r.Run.ID); err != nil || strings.Contains(string(raw), `"secret"`) {
