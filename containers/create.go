@@ -19,12 +19,13 @@ import (
 	"github.com/docker/docker/client"
 	"github.com/docker/go-connections/nat"
 
+	"assay/containers/gpu"
 	"assay/fault"
 )
 
 // launch creates, fills and starts a container.
 func launch(ctx context.Context, c *client.Client, s Spec) (*box, error) {
-	gpus, err := findGPUs("/", s.GPUs)
+	gpus, err := gpu.Find("/", s.GPUs)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func startFault(s Spec, err error) error {
 }
 
 // create makes the container. A name that a lost container of ours still has is taken from it; one of somebody else's is not.
-func create(ctx context.Context, c *client.Client, s Spec, gpus gpuAccess) (string, error) {
+func create(ctx context.Context, c *client.Client, s Spec, gpus gpu.Access) (string, error) {
 	cfg, host := containerConfig(s, gpus)
 	r, err := c.ContainerCreate(ctx, &cfg, &host, nil, nil, containerName(s))
 	if errdefs.IsConflict(err) {
@@ -100,7 +101,7 @@ func containerName(s Spec) string { return "assay-" + s.Run + "-" + s.Role }
 
 // containerConfig is the engine's form of a spec: never privileged, never restarted, its log kept by the engine in a form that can be
 // read back, and an init that passes signals on and buries orphans.
-func containerConfig(s Spec, gpus gpuAccess) (container.Config, container.HostConfig) {
+func containerConfig(s Spec, gpus gpu.Access) (container.Config, container.HostConfig) {
 	yes := true
 	cfg := container.Config{Image: s.Image, Entrypoint: s.Argv, Cmd: s.Args, Env: envList(s.Env), Labels: map[string]string{labelOwner: s.Owner, labelRun: s.Run, labelRole: s.Role}}
 	host := container.HostConfig{

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"assay/containers/enginetest"
+	"assay/containers/gpu"
 )
 
 // fakeEngine serves a handler at a socket, for faults that a healthy engine does not have.
@@ -93,14 +94,14 @@ func TestContainerConfig(t *testing.T) {
 		ShmBytes: 1 << 30, Port: 8000, HostPort: 30000}
 	type both struct{ Config, Host any }
 	got := map[string]both{}
-	add := func(name string, s Spec, g gpuAccess) {
+	add := func(name string, s Spec, g gpu.Access) {
 		cfg, host := containerConfig(s, g)
 		got[name] = both{cfg, host}
 	}
-	add("bridge", s, gpuAccess{})
-	add("amd", s, gpuAccess{Devices: []string{"/dev/kfd", "/dev/dri/renderD128"}, Groups: []string{"109", "44"}})
+	add("bridge", s, gpu.Access{})
+	add("amd", s, gpu.Access{Devices: []string{"/dev/kfd", "/dev/dri/renderD128"}, Groups: []string{"109", "44"}})
 	s.HostNet = true
-	nvidia, err := findGPUs(nvidiaTree(t), "0,2")
+	nvidia, err := gpu.Find(nvidiaTree(t), "0,2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,31 +147,31 @@ func amdTree(t *testing.T) string {
 
 func TestFindGPUs(t *testing.T) {
 	amd := amdTree(t)
-	a, err := findGPUs(amd, "all")
+	a, err := gpu.Find(amd, "all")
 	if err != nil || len(a.Devices) != 11 || a.Devices[0] != "/dev/kfd" || a.Devices[1] != "/dev/dri/renderD992" || a.Devices[10] != "/dev/dri/renderD1001" || len(a.Groups) != 1 {
 		t.Errorf("all: %+v, %v", a, err)
 	}
-	a, err = findGPUs(amd, "9, 0")
+	a, err = gpu.Find(amd, "9, 0")
 	if err != nil || strings.Join(a.Devices, " ") != "/dev/kfd /dev/dri/renderD1001 /dev/dri/renderD992" {
 		t.Errorf("two: %+v, %v", a, err)
 	}
-	n, err := findGPUs(nvidiaTree(t), "all")
+	n, err := gpu.Find(nvidiaTree(t), "all")
 	if err != nil || len(n.Requests) != 1 || n.Requests[0].Count != -1 || len(n.Devices) != 0 {
 		t.Errorf("nvidia: %+v, %v", n, err)
 	}
 	for _, none := range []string{"", "none"} {
-		if a, err := findGPUs(amd, none); err != nil || len(a.Devices) > 0 {
+		if a, err := gpu.Find(amd, none); err != nil || len(a.Devices) > 0 {
 			t.Errorf("%q: %+v, %v", none, a, err)
 		}
 	}
 	empty := t.TempDir()
-	if a, err := findGPUs(empty, "all"); err != nil || len(a.Devices)+len(a.Requests) > 0 {
+	if a, err := gpu.Find(empty, "all"); err != nil || len(a.Devices)+len(a.Requests) > 0 {
 		t.Errorf("all of none: %+v, %v", a, err)
 	}
-	_, err = findGPUs(empty, "0")
+	_, err = gpu.Find(empty, "0")
 	enginetest.WantFault(t, err, "server.no_gpu")
-	_, err = findGPUs(amd, "10")
+	_, err = gpu.Find(amd, "10")
 	enginetest.WantFault(t, err, "server.no_gpu", "GPU 10", "10")
-	_, err = findGPUs(amd, "first")
+	_, err = gpu.Find(amd, "first")
 	enginetest.WantFault(t, err, "plan.gpus_invalid", "first")
 }

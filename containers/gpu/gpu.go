@@ -1,4 +1,4 @@
-package containers
+package gpu
 
 import (
 	"cmp"
@@ -16,37 +16,37 @@ import (
 	"assay/fault"
 )
 
-// gpuAccess is what a container needs to see accelerators.
-type gpuAccess struct {
+// Access is what a container needs to see accelerators.
+type Access struct {
 	Devices  []string // device files
 	Groups   []string // numeric: a group's name is looked up in the image, where it may be missing or another number
 	Requests []container.DeviceRequest
 }
 
-// findGPUs looks for what wanted ("all", "none" or indices) means on this machine; root is "/". "all" of a machine without
+// Find looks for what wanted ("all", "none" or indices) means on this machine; root is "/". "all" of a machine without
 // accelerators is none; an index that is not there is an error.
-func findGPUs(root, wanted string) (gpuAccess, error) {
+func Find(root, wanted string) (Access, error) {
 	if wanted == "" || wanted == "none" {
-		return gpuAccess{}, nil
+		return Access{}, nil
 	}
-	indices, err := gpuIndices(wanted)
+	indices, err := indicesOf(wanted)
 	if err != nil {
-		return gpuAccess{}, err
+		return Access{}, err
 	}
 	if exists(filepath.Join(root, "dev/kfd")) {
-		return amdGPUs(root, indices)
+		return amd(root, indices)
 	}
 	if exists(filepath.Join(root, "dev/nvidiactl")) {
-		return gpuAccess{Requests: []container.DeviceRequest{nvidiaRequest(indices)}}, nil
+		return Access{Requests: []container.DeviceRequest{nvidia(indices)}}, nil
 	}
 	if len(indices) > 0 {
-		return gpuAccess{}, fault.New(fault.Server, "no_gpu", "check the driver, or write server.gpus: none", "server.gpus is %q but this machine shows no accelerator", wanted)
+		return Access{}, fault.New(fault.Server, "no_gpu", "check the driver, or write server.gpus: none", "server.gpus is %q but this machine shows no accelerator", wanted)
 	}
-	return gpuAccess{}, nil
+	return Access{}, nil
 }
 
-// gpuIndices reads "0,1"; nothing for "all".
-func gpuIndices(wanted string) ([]int, error) {
+// indicesOf reads "0,1"; nothing for "all".
+func indicesOf(wanted string) ([]int, error) {
 	if wanted == "all" {
 		return nil, nil
 	}
@@ -61,11 +61,11 @@ func gpuIndices(wanted string) ([]int, error) {
 	return out, nil
 }
 
-// amdGPUs gives /dev/kfd and the render nodes of the wanted GPUs: the nodes are what keeps the others out.
-func amdGPUs(root string, indices []int) (gpuAccess, error) {
+// amd gives /dev/kfd and the render nodes of the wanted GPUs: the nodes are what keeps the others out.
+func amd(root string, indices []int) (Access, error) {
 	nodes, err := renderNodes(root)
 	if err != nil {
-		return gpuAccess{}, err
+		return Access{}, err
 	}
 	chosen := nodes
 	if len(indices) > 0 {
@@ -73,15 +73,15 @@ func amdGPUs(root string, indices []int) (gpuAccess, error) {
 	}
 	for _, i := range indices {
 		if i >= len(nodes) {
-			return gpuAccess{}, fault.New(fault.Server, "no_gpu", "correct server.gpus", "server.gpus names GPU %d but there are %d", i, len(nodes))
+			return Access{}, fault.New(fault.Server, "no_gpu", "correct server.gpus", "server.gpus names GPU %d but there are %d", i, len(nodes))
 		}
 		chosen = append(chosen, nodes[i])
 	}
-	a := gpuAccess{Devices: append([]string{"/dev/kfd"}, chosen...)}
+	a := Access{Devices: append([]string{"/dev/kfd"}, chosen...)}
 	for _, dev := range a.Devices {
 		var st syscall.Stat_t
 		if err := syscall.Stat(filepath.Join(root, dev), &st); err != nil {
-			return gpuAccess{}, fmt.Errorf("stat %s: %w", dev, err)
+			return Access{}, fmt.Errorf("stat %s: %w", dev, err)
 		}
 		if g := strconv.Itoa(int(st.Gid)); !slices.Contains(a.Groups, g) {
 			a.Groups = append(a.Groups, g)
@@ -107,7 +107,7 @@ func renderNodes(root string) ([]string, error) {
 	return out, nil
 }
 
-func nvidiaRequest(indices []int) container.DeviceRequest {
+func nvidia(indices []int) container.DeviceRequest {
 	r := container.DeviceRequest{Capabilities: [][]string{{"gpu", "compute", "utility"}}}
 	if len(indices) == 0 {
 		r.Count = -1
