@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -206,5 +207,32 @@ func TestField_mlperfPR462_SilentServer(t *testing.T) {
 	}
 	if r := m.all[0]; r.DoneUS-r.Events[3].AtUS < 1_000_000 {
 		t.Errorf("stalled %d µs after its last byte, the limit is 1,000,000", r.DoneUS-r.Events[3].AtUS)
+	}
+}
+
+// Nor does a port where nobody listens hold an interrupt up: the slots wait for their next try.
+func TestInterruptWhileRefused(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, nil)
+	s.url = "http://" + l.Addr().String()
+	l.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var at time.Time
+	j := newJob(t, s, closedPlan(plan.Sweep{Duration: plan.Duration(time.Hour)}), closedPoint(4))
+	m := measure(t, ctx, j, func(p runner.Progress) {
+		if p.Failed >= 8 && at.IsZero() {
+			at = time.Now()
+			cancel(errInterrupt)
+		}
+	})
+	if took := time.Since(at); !errors.Is(m.err, errInterrupt) || took > 5*time.Second {
+		t.Errorf("%v, %v after the interrupt", m.err, took)
+	}
+	if n := m.outcomes(); n[record.Refused] < 8 || n[record.Refused]+n[record.Dropped] != len(m.all) {
+		t.Errorf("%v", n)
 	}
 }
