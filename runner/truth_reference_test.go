@@ -176,7 +176,10 @@ func (f *reference) add(s sight) {
 
 func (f *reference) addFlow(s sight, good bool) {
 	from, to := f.window.StartUS, f.window.EndUS
-	f.active.lo += float64(max(0, min(to, s.atServer(s.server.EndedUS))-max(from, s.atServer(s.server.ArrivedUS))))
+	if n := len(s.events); n > 0 {
+		last := s.atServer(s.server.Events[n-1].AtUS)
+		f.active.lo += float64(max(0, min(to, last)-max(from, s.arrived())))
+	}
 	f.active.hi += float64(max(0, min(to, s.client.DoneUS)-max(from, s.client.SentUS)))
 	for i, e := range s.events {
 		if !f.holds(e.at) {
