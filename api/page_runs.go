@@ -107,13 +107,22 @@ func (s *Server) pageRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := runView{NowUS: s.Now().UnixMicro(), Log: s.logTail(run.ID), PlanText: planText(run.Plan), Formats: report.Formats()}
+	v := runView{NowUS: s.Now().UnixMicro(), Log: s.logTail(run.ID), PlanText: planText(run.Plan), Formats: formatsOf(run.Plan)}
 	if v.Run, err = s.detail(ctx, run); err != nil {
 		return err
 	}
 	_, err = os.Stat(filepath.Join(s.Store.RunDir(run.ID), result.FileName))
 	v.HasResult = err == nil
 	return s.render(c, http.StatusOK, "run.html", page{Title: run.Name, Section: "runs", Refresh: v.Active(), Main: v})
+}
+
+// formatsOf lists the formats that a run's report has; a stored plan that this program cannot read any more says nothing of its protocol.
+func formatsOf(stored []byte) []report.Format {
+	p, err := plan.Parse(stored)
+	if err != nil {
+		p = plan.Plan{}
+	}
+	return report.FormatsFor(p)
 }
 
 // planText is the readable form of a stored plan; the stored form itself when this program cannot read it any more.

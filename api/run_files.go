@@ -15,6 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"assay/fault"
 	"assay/report"
 	"assay/store"
 )
@@ -67,6 +68,9 @@ func (s *Server) getReport(c echo.Context) error {
 	}
 	var out bytes.Buffer // whole, so that an error can still be answered with its status
 	if err := format.Write(&out, in); err != nil {
+		if f := fault.Of(err, fault.Store); f.Layer == fault.Plan {
+			return badPlan(err) // a format that tells of another protocol
+		}
 		return fmt.Errorf("write the %s report of run %s: %w", name, run.ID, err)
 	}
 	c.Response().Header().Set("Content-Security-Policy", reportPolicy)

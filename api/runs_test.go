@@ -57,6 +57,7 @@ func TestStatusCodes(t *testing.T) {
 		{"GET", "/api/v1/runs/" + ended.ID + "/report", "", nil, 200, ""},
 		{"GET", "/api/v1/runs/" + ended.ID + "/report?format=csv", "", nil, 200, ""},
 		{"GET", "/api/v1/runs/" + ended.ID + "/report?format=pdf", "", nil, 400, "plan.unknown_format"},
+		{"GET", "/api/v1/runs/" + ended.ID + "/report?format=llm-inference-bench", "", nil, 400, "plan.no_matrix"},
 		{"GET", "/api/v1/runs/" + waiting.ID + "/report", "", nil, 404, "plan.no_result"},
 		{"GET", "/api/v1/runs/" + ended.ID + "/archive", "", nil, 200, ""},
 		{"GET", "/api/v1/runs/" + waiting.ID + "/archive", "", nil, 409, "plan.run_active"},

@@ -8,7 +8,7 @@ import (
 
 // inferenceBenchFormat is the result file of llm-inference-bench, of a matrix.
 func inferenceBenchFormat() Format {
-	return Format{Name: "llm-inference-bench", ContentType: "application/json", Write: func(w io.Writer, in Input) error {
+	return Format{Name: "llm-inference-bench", ContentType: "application/json", Matrix: true, Write: func(w io.Writer, in Input) error {
 		return export.InferenceBench(w, in.Result, in.Recording)
 	}}
 }

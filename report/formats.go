@@ -1,9 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"assay/fault"
+	"assay/plan"
 )
 
 // Formats lists every way to write a report, the one for people at a terminal first.
@@ -19,6 +21,11 @@ func Formats() []Format {
 		vllmJSONFormat(),
 		inferenceBenchFormat(),
 	}
+}
+
+// FormatsFor lists the formats that have something to tell of a run of the plan.
+func FormatsFor(p plan.Plan) []Format {
+	return slices.DeleteFunc(Formats(), func(f Format) bool { return f.Matrix && p.Protocol.Matrix == nil })
 }
 
 // FormatNamed finds a format; an unknown name is a fault that lists the known ones.

@@ -21,5 +21,6 @@ type Input struct {
 type Format struct {
 	Name        string
 	ContentType string
+	Matrix      bool // it tells of a matrix and of nothing else
 	Write       func(w io.Writer, in Input) error
 }
