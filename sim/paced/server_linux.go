@@ -46,7 +46,7 @@ func Serve(ctx context.Context, l *net.TCPListener, cfg Config, log *Log) error 
 	if s.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("make a poller: %w", err)
 	}
-	defer unix.Close(s.poll)
+	defer func() { _ = unix.Close(s.poll) }()
 	if err := raw.Control(func(fd uintptr) { s.listen = int(fd) }); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -131,7 +131,7 @@ func (s *server) accept() {
 		}
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 		if s.watch(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
-			unix.Close(fd)
+			_ = unix.Close(fd)
 			continue
 		}
 		for len(s.conns) <= fd {
@@ -146,7 +146,7 @@ func (s *server) close(c *conn) {
 		s.end(c.stream, false)
 	}
 	s.conns[c.fd] = nil
-	unix.Close(c.fd)
+	_ = unix.Close(c.fd)
 }
 
 // read takes bytes of a request.

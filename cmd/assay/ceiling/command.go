@@ -102,7 +102,7 @@ func (w Outside) bench(ctx context.Context, o options) error {
 	if err != nil {
 		return fault.New(fault.Client, "bench_client", "set TMPDIR to a folder with free space", "cannot make a folder for files: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	report, err := w.ladder(ctx, NewProcess(w.Program, dir), points, o)
 	if err != nil {
 		return err
