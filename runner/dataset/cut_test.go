@@ -144,3 +144,28 @@ func TestHashesAreKept(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestJSONLForms: batch files of OpenAI, rows with a system prompt, and contents in parts.
+func TestJSONLForms(t *testing.T) {
+	rows := []string{
+		`{"custom_id":"r-1","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"one"}],"max_completion_tokens":7}}`,
+		`{"text_input":"two","system":"Be brief."}`,
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"thr"},{"type":"text","text":"ee"}]},{"role":"assistant","content":null,"tool_calls":[{"id":"k"}]},{"role":"tool","content":"4","tool_call_id":"k"}]}`,
+		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`,
+		`{"messages":[{"role":"user","content":5}]}`,
+	}
+	s := open(t, Config{Kind: "jsonl", Path: write(t, "p.jsonl", strings.Join(rows, "\n"))})
+	want := []Conversation{
+		{ID: "r-1", Turns: []Turn{{Messages: user("one"), MaxTokens: 7}}},
+		{ID: "line-2", Turns: []Turn{{Messages: []Message{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "two"}}}}},
+		{ID: "line-3", Turns: []Turn{{Messages: []Message{{Role: "user", Content: "three"},
+			{Role: "assistant", ToolCalls: []byte(`[{"id":"k"}]`)}, {Role: "tool", Content: "4", ToolCallID: "k"}}}}},
+	}
+	if diff := cmp.Diff(want, take(t, s, 3)); diff != "" {
+		t.Error(diff)
+	}
+	take(t, s, 1)
+	if st := s.Stats(); st.BadLines != 2 || !strings.Contains(st.BadFirst[0], `line 4: content has a part of type "image_url"`) || !strings.Contains(st.BadFirst[1], "line 5: content is neither") {
+		t.Errorf("%+v", st)
+	}
+}

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// jsonl reads one request a line: {"prompt": "…"} (also "text") or {"messages": […]}, with an optional id and an optional limit
-// (output_tokens, output_length, max_tokens or max_completion_tokens).
+// jsonl reads one request a line: {"prompt": "…"} (also "text" or "text_input") or {"messages": […]}, with an optional system prompt, an
+// optional id and an optional limit (output_tokens, output_length, max_tokens or max_completion_tokens). A line of OpenAI's batch files has all
+// that in its body.
 type jsonl struct{ lines }
 
 func newJSONL(from origin, _ Config) reader { return &jsonl{lines{from: from}} }
@@ -16,11 +17,15 @@ type jsonlRow struct {
 	ID                  json.RawMessage `json:"id"`
 	Prompt              string          `json:"prompt"`
 	Text                string          `json:"text"`
+	TextInput           string          `json:"text_input"`
+	System              string          `json:"system"`
 	Messages            []Message       `json:"messages"`
 	OutputTokens        int             `json:"output_tokens"`
 	OutputLength        int             `json:"output_length"`
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	CustomID            json.RawMessage `json:"custom_id"` // of a batch
+	Body                *jsonlRow       `json:"body"`      // of a batch
 }
 
 func (r *jsonl) next() (Conversation, error) {
@@ -31,6 +36,11 @@ func (r *jsonl) next() (Conversation, error) {
 	var row jsonlRow
 	if err := json.Unmarshal(line, &row); err != nil {
 		return Conversation{}, badf("line %d: %v", r.number, err)
+	}
+	if row.Body != nil {
+		id := row.CustomID
+		row = *row.Body
+		row.ID = id
 	}
 	messages, err := row.messages()
 	if err != nil {
@@ -57,19 +67,19 @@ func (r jsonlRow) limit() int {
 }
 
 func (r jsonlRow) messages() ([]Message, error) {
-	prompt := r.Prompt + r.Text
+	prompt := r.Prompt + r.Text + r.TextInput
 	if (prompt == "") == (len(r.Messages) == 0) {
 		return nil, fmt.Errorf("want either a prompt or messages")
 	}
 	if prompt != "" {
-		return []Message{{Role: "user", Content: prompt}}, nil
+		return withSystem(r.System, []Message{{Role: "user", Content: prompt}}), nil
 	}
 	for i, m := range r.Messages {
 		if !slices.Contains([]string{"system", "developer", "user", "assistant", "tool"}, m.Role) {
 			return nil, fmt.Errorf("message %d: unknown role %q", i+1, m.Role)
 		}
 	}
-	return r.Messages, nil
+	return withSystem(r.System, r.Messages), nil
 }
 
 // printable says whether s can stand in a header: some visible ASCII, no control characters.

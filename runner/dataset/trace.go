@@ -190,7 +190,6 @@ func (jsonTrace) row(line []byte) (traceRow, error) {
 		InputLength  int               `json:"input_length"`
 		OutputLength int               `json:"output_length"`
 		HashIDs      []json.RawMessage `json:"hash_ids"`
-		TextInput    string            `json:"text_input"`
 		jsonlRow
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
@@ -205,7 +204,6 @@ func (jsonTrace) row(line []byte) (traceRow, error) {
 		_, _ = h.Write(id) // never fails
 		row.blocks = append(row.blocks, h.Sum64())
 	}
-	raw.Prompt += raw.TextInput
 	if raw.InputLength == 0 {
 		messages, err := raw.messages()
 		if err != nil {
