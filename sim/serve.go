@@ -50,7 +50,7 @@ func (s *Server) live(ctx context.Context, l net.Listener) (time.Duration, error
 		open.reset()
 	}
 	err := srv.Close()
-	<-broken
+	_ = <-broken // that it was closed
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}
