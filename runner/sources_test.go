@@ -63,3 +63,32 @@ func TestCutOffRequestsAreNotTheServersSilence(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestHiddenReasoningIsSaid: how many answers hid how many tokens; what was streamed hides nothing.
+func TestHiddenReasoningIsSaid(t *testing.T) {
+	var s sources
+	keep := s.watching(func(record.Request) error { return nil })
+	for _, r := range []record.Request{
+		{TokenSource: "usage", ReasoningTokens: 30}, {TokenSource: "usage", ReasoningTokens: 12}, {TokenSource: "usage", ReasoningTokens: 9, FirstAnswer: 4},
+		{TokenSource: "usage", ReasoningTokens: 7, FirstAnswer: -1}, {TokenSource: "usage", ReasoningTokens: 99, Warmup: true}, {TokenSource: "usage"},
+	} {
+		if err := keep(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if notes := s.notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "2 answers hid 42 reasoning tokens") {
+		t.Errorf("%q", notes)
+	}
+}
+
+// TestWhatAnEngineLacksIsSaid: answers of an exact length were asked for, and this kind of server knows no such thing.
+func TestWhatAnEngineLacksIsSaid(t *testing.T) {
+	s := httptest.NewServer(quiet(true))
+	defer s.Close()
+	p := plan.Plan{Server: plan.Server{Engine: "tgi"}, Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 2}}}
+	p.Workload.Sampling.IgnoreEOS = true
+	m, _ := run(t, job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}))
+	if !slices.ContainsFunc(m.Notes, func(n string) bool { return strings.Contains(n, "engine tgi has no ignore_eos") }) {
+		t.Errorf("notes %q", m.Notes)
+	}
+}

@@ -19,7 +19,7 @@ func Signatures() []Signature {
 		{"kv_too_small", []string{"No available memory for the cache blocks", "larger than the maximum number of tokens that can be stored in KV cache"},
 			"lower --max-model-len or leave more GPU memory to the KV cache"},
 		{"gpu_oom", []string{"torch.OutOfMemoryError", "OutOfMemoryError: CUDA", "OutOfMemoryError: HIP", "CUDA out of memory", "HIP out of memory",
-			"HSA_STATUS_ERROR_OUT_OF_RESOURCES", "is less than desired GPU memory utilization", "cudaMalloc failed: out of memory"},
+			"HSA_STATUS_ERROR_OUT_OF_RESOURCES", "Not enough memory to handle", "is less than desired GPU memory utilization", "cudaMalloc failed: out of memory"},
 			"see whether another process still holds GPU memory; then lower the memory utilisation or the context"},
 		{"shm_too_small", []string{"Insufficient space in /dev/shm", "Error while creating shared memory segment", "/dev/shm/nccl-"},
 			"set server.shm_size, for example 16g"},
@@ -29,7 +29,8 @@ func Signatures() []Signature {
 		{"no_gpu", []string{"No HIP GPUs are available", "No CUDA GPUs are available", "Found no NVIDIA driver", "Unable to open /dev/kfd", "no ROCm-capable device is detected",
 			"Failed to infer device type"}, "check the driver, server.gpus, and the groups of /dev/kfd and /dev/dri/renderD*"},
 		{"port_in_use", []string{"ddress already in use", "couldn't bind HTTP server socket"}, "stop the program that holds the port, or leave server.port out"},
-		{"bad_argument", []string{"unrecognized arguments", "invalid choice:", "error: invalid argument:", "the following arguments are required", "unexpected keyword argument"},
+		{"bad_argument", []string{"unrecognized arguments", "invalid choice:", "error: invalid argument:", "the following arguments are required", "unexpected keyword argument",
+			"No such option", "error: unexpected argument", "error: invalid value"},
 			"correct server.args: this version of the server does not know the argument named in the line"},
 		{"model_auth", []string{"GatedRepoError", "401 Client Error", "403 Client Error", "Cannot access gated repo"}, "accept the model's licence and give the server a token, or mount the model"},
 		{"model_missing", []string{"RepositoryNotFoundError", "RevisionNotFoundError", "LocalEntryNotFoundError", "OfflineModeIsEnabled", "is not a local folder and is not a valid model identifier",
@@ -43,7 +44,8 @@ func Signatures() []Signature {
 		{"collective", []string{"NCCL error", "RCCL error", "unhandled system error", "ncclSystemError"}, "set NCCL_DEBUG=INFO; check shared memory size and the links between GPUs"},
 		{"model_load", []string{"failed to load model", "error loading model"}, "look at the lines before it in the log"},
 		{"illegal_instruction", []string{"Illegal instruction"}, "the build needs CPU features that this machine lacks"},
-		{"engine_dead", []string{"EngineDeadError", "EngineCore encountered a fatal error", "EngineCore failed to start", "Engine core initialization failed", "Watchdog timeout"},
+		{"engine_dead", []string{"EngineDeadError", "EngineCore encountered a fatal error", "EngineCore failed to start", "Engine core initialization failed", "Watchdog timeout",
+			"Executor worker returned error", "ShardCannotStart", "Shard process was signaled"},
 			"look at the first traceback in the log: it names the cause"},
 	}
 }

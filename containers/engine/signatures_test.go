@@ -26,6 +26,12 @@ func TestClassify(t *testing.T) {
 		"safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer":                "corrupt_weights",
 		"OSError: [Errno 28] No space left on device":                                                                 "disk_full",
 		"torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp":                                     "collective",
+		"Error: No such option: --tp":                                                                                 "bad_argument",
+		"error: unexpected argument '--max-len' found":                                                                "bad_argument",
+		"Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`":          "gpu_oom",
+		"RuntimeError: Executor worker returned error":                                                                "engine_dead",
+		"Error: ShardCannotStart":                                                                                     "engine_dead",
+		"Error: listen tcp 127.0.0.1:11434: bind: address already in use":                                             "port_in_use",
 		"llama_model_load: error loading model: unknown model architecture: 'x'":                                      "unsupported_model",
 		"vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue":                                  "engine_dead",
 	} {
