@@ -67,8 +67,8 @@ func TestARunFromPlanToArchive(t *testing.T) {
 func checkMeasured(t *testing.T, r result.Result) {
 	t.Helper()
 	for _, p := range r.Points {
-		if p.Metrics == nil || p.Metrics.RequestsCompleted < 3 || // of four, the last may end after the window
-			 p.MLPerf == nil || p.Window.DurationS <= 0 {
+		// of four requests the last may end after the window
+		if p.Metrics == nil || p.Metrics.RequestsCompleted < 3 || p.MLPerf == nil || p.Window.DurationS <= 0 {
 			t.Fatalf("%s: %+v", p.ID, p)
 		}
 		if p.Engine == nil || p.Engine.GenerationTokens != p.Engine.ClientTokens || p.Engine.ClientTokens < 5*16 {
