@@ -38,6 +38,7 @@ type server struct {
 func Serve(ctx context.Context, l *net.TCPListener, cfg Config, log *Log) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer runtime.KeepAlive(l) // only its descriptor is used, which a listener that nobody needs would close
 	raw, err := l.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
