@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"assay/plan"
 	"assay/runner/record"
@@ -65,8 +66,28 @@ func TestEveryFaultOfTheEngine(t *testing.T) {
 				j.Plan.Server.Engine = "sim"
 				j.Plan.Workload.Sampling = plan.Sampling{MaxTokens: 12, IgnoreEOS: true}
 			})
-			holdAgainst(t, m, engine.Truth(), want, bad)
+			holdAgainst(t, m, truthOf(t, engine, len(m.rec.Requests)), want, bad)
 		})
+	}
+}
+
+// truthOf waits until the engine has logged as many requests: one whose client went ends there a moment later than here.
+func truthOf(t *testing.T, engine *sim.Server, requests int) []sim.Truth {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	late := time.After(hang)
+	for {
+		truth := engine.Truth()
+		if len(truth) >= requests {
+			return truth
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Errorf("the engine logged %d of %d requests", len(truth), requests)
+			return truth
+		}
 	}
 }
 
