@@ -53,7 +53,7 @@ func (d Drive) Run(ctx context.Context) (Driven, error) {
 	cfg := load.Config{
 		Targets: []load.Target{target}, Clock: clock, Stall: time.Minute, Drain: time.Millisecond, Salt: load.Salt{Kind: "none"},
 		Request: load.Request{Endpoint: "chat", Model: "paced", Dialect: "openai", MaxTokens: d.Tokens},
-		Closed:  &load.Closed{Concurrency: d.Streams, Duration: d.Settle + d.Duration},
+		Closed:  &load.Closed{Concurrency: d.Streams, Duration: d.Settle + d.Duration + lookEvery},
 	}
 	if d.Profile != "" {
 		f, err := os.Create(d.Profile)
@@ -82,6 +82,9 @@ func (d Drive) Run(ctx context.Context) (Driven, error) {
 	}
 	return done, err
 }
+
+// lookEvery is at most the time between two samples on a machine that is not overloaded.
+const lookEvery = time.Second
 
 // sample is what the process had used at an instant.
 type sample struct {

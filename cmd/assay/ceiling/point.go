@@ -43,8 +43,10 @@ func (p Point) itl() time.Duration {
 // ttft is half a gap; the server adds half a gap on the average, so that a request of n tokens takes n gaps.
 func (p Point) ttft() time.Duration { return p.itl() / 2 }
 
-// settle is until every stream has had a token.
-func (p Point) settle() time.Duration { return time.Second + 2*p.itl() }
+// settle is until every stream has had a token, with time to spare for thousands of first requests at one instant.
+func (p Point) settle() time.Duration {
+	return time.Second + 2*p.itl() + time.Duration(p.Streams)*100*time.Microsecond
+}
 
 // tokens is the mean length of a reply.
 func (p Point) tokens() int {

@@ -68,6 +68,9 @@ func (r Report) sentence() string {
 	return text
 }
 
+// manyStreams is where memory is that of the streams, and not of the program.
+const manyStreams = 500
+
 // rows are the table, its head first. Errors are in microseconds.
 func (r Report) rows() [][]string {
 	withFloor := len(r.Points) > 0 && r.Points[0].Floor != nil
@@ -89,7 +92,11 @@ func (r Report) rows() [][]string {
 		if withFloor {
 			row = append(row, fmt.Sprintf("%.2f µs", m.Floor.CPUPerEvent), fmt.Sprintf("%.2f", m.Floor.Ratio))
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%.2f", m.Cores), fmt.Sprintf("%.1f", m.RSSPerStream), fmt.Sprint(m.Lost), verdict(m)))
+		memory := "–"
+		if m.Streams >= manyStreams {
+			memory = fmt.Sprintf("%.1f", m.RSSPerStream)
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.2f", m.Cores), memory, fmt.Sprint(m.Lost), verdict(m)))
 	}
 	return rows
 }
