@@ -49,11 +49,12 @@ func (distant) Stop(context.Context) (Exit, error) { return Exit{}, nil }
 
 // baseURL strips the API's part from an address: http://host:8000/v1/chat/completions → http://host:8000. A Unix socket has no such part.
 func baseURL(raw string) (string, error) {
-	u, err := url.Parse(strings.TrimSpace(raw))
-	switch {
-	case err == nil && u.Scheme == "unix" && u.Host == "" && path.IsAbs(u.Path):
-		return "unix://" + u.Path, nil
-	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+	raw = strings.TrimSpace(raw)
+	if socket, ok := strings.CutPrefix(raw, "unix://"); ok && path.IsAbs(socket) {
+		return raw, nil
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return "", fault.New(fault.Plan, "url_invalid", "write it as http://127.0.0.1:8000 or unix:///path/of/socket", "server.url %q is not an http address", raw)
 	}
 	p := strings.TrimSuffix(u.Path, "/")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,9 +65,11 @@ func (t *targets) only(i int) sender { return t.clients[i].NewExchange().Do }
 
 // watchIdle looks for a while whether a server closes idle connections.
 func (t *targets) watchIdle(ctx context.Context, span time.Duration) {
+	var watching sync.WaitGroup
 	for _, c := range t.clients {
-		c.WatchIdle(ctx, span)
+		watching.Go(func() { c.WatchIdle(ctx, span) })
 	}
+	watching.Wait()
 }
 
 // dial opens n connections ahead of their use, shared evenly by the servers, and gives how many came about and why the first of the

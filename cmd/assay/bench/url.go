@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // splitEndpoints takes the API path off several URLs, which name the same part of the API.
@@ -36,10 +37,10 @@ func splitEndpoint(raw string) (base, endpoint string, err error) {
 	if strings.ContainsAny(raw, "?#") {
 		return "", "", usage("the URL has a query or fragment, which a server's URL has not; a token goes into a variable that --token-env names")
 	}
-	u, err := url.Parse(raw)
-	if err == nil && u.Scheme == "unix" && u.Host == "" && path.IsAbs(u.Path) {
+	if socket, ok := strings.CutPrefix(raw, "unix://"); ok && path.IsAbs(socket) && !strings.ContainsFunc(socket, unicode.IsSpace) {
 		return raw, "chat", nil
 	}
+	u, err := url.Parse(raw)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
 		return "", "", usage("that is not a server's URL; write http://HOST:PORT or unix:///PATH")
 	}

@@ -3,6 +3,7 @@ package stream
 import (
 	"net"
 	"net/url"
+	"path"
 	"strings"
 
 	"assay/fault"
@@ -21,13 +22,17 @@ type Target struct {
 // ParseTarget reads a base URL (http, https, or unix:///path/of/socket). A path that ends in /v1 or in an endpoint's
 // path is cut to what stands before /v1.
 func ParseTarget(base string) (Target, error) {
+	if socket, ok := strings.CutPrefix(base, "unix://"); ok {
+		if !path.IsAbs(socket) {
+			return Target{}, badTarget(base, "it names no socket")
+		}
+		return Target{Network: "unix", Address: socket, Host: "localhost"}, nil
+	}
 	u, err := url.Parse(base)
 	if err != nil {
 		return Target{}, badTarget(base, err.Error())
 	}
 	switch u.Scheme {
-	case "unix":
-		return Target{Network: "unix", Address: u.Path, Host: "localhost"}, nil
 	case "http", "https":
 	default:
 		return Target{}, badTarget(base, "its scheme is "+u.Scheme)
@@ -48,8 +53,8 @@ func badTarget(base, why string) error {
 	return fault.New(fault.Client, "bad_url", "write http://host:port, https://host:port or unix:///path", "cannot send requests to %q: %s", base, why)
 }
 
-func prefix(path string) string {
-	before, _, _ := strings.Cut(path+"/", "/v1/")
+func prefix(whole string) string {
+	before, _, _ := strings.Cut(whole+"/", "/v1/")
 	return strings.TrimRight(before, "/")
 }
 
