@@ -365,6 +365,26 @@ func (d *measured) counters(t *testing.T) {
 	}
 }
 
+// gaps holds the intended instants of an open loop at equal gaps against its rate.
+func (d *measured) gaps(t *testing.T) {
+	t.Helper()
+	if d.plan.Protocol.Serve == nil || d.plan.Protocol.Serve.Arrival != "constant" {
+		return
+	}
+	var intended []int64
+	for _, r := range d.rec.Requests {
+		if r.Session != "probe" {
+			intended = append(intended, r.IntendedUS)
+		}
+	}
+	slices.Sort(intended)
+	for i, at := range intended {
+		if want := intended[0] + int64(float64(i)*1e6/d.point.Rate); at < want-2 || at > want+2 {
+			t.Errorf("request %d was meant for %d, at a rate of %v it is %d", i, at, d.point.Rate, want)
+		}
+	}
+}
+
 // scrape reads the engine's metrics, summed over its ranks.
 func scrape(t *testing.T, s *sim.Server) map[string]int64 {
 	t.Helper()
@@ -404,6 +424,10 @@ func TestTruth(t *testing.T) {
 	serve := sweep
 	serve.Protocol = plan.Protocol{Serve: &plan.Serve{Arrival: "poisson", Requests: 60, MaxConcurrency: 6, DecodeNodes: 2,
 		Window: plan.Cut{Warmup: plan.Duration(100 * time.Millisecond), Cooldown: plan.Duration(100 * time.Millisecond)}}}
+	constant := serve
+	steady := *serve.Protocol.Serve
+	steady.Arrival = "constant"
+	constant.Protocol.Serve = &steady
 	matrix := sweep
 	matrix.Protocol = plan.Protocol{Matrix: &plan.Matrix{Duration: plan.Duration(400 * time.Millisecond), PrefillDuration: plan.Duration(200 * time.Millisecond),
 		Stable: plan.Duration(20 * time.Millisecond), MaxTokens: 30}}
@@ -434,6 +458,7 @@ func TestTruth(t *testing.T) {
 			c.Faults = []sim.Fault{{Kind: sim.ErrorFrame, AtToken: 3, Every: 7}, {Kind: sim.Cut, AtToken: 2, Every: 9}, {Kind: sim.Reset, AtToken: 5, Every: 11}, {Kind: sim.Reject, Every: 13}}
 		}, sweep, c4},
 		{"serve", func(*sim.Config) {}, serve, r100},
+		{"serve at equal gaps", func(*sim.Config) {}, constant, r100},
 		{"serve above capacity", func(c *sim.Config) { c.MaxRunning = 2 }, serve, r100},
 		{"prefill", func(*sim.Config) {}, matrix, plan.Point{ID: "prefill-300", Phase: plan.PhasePrefill, Concurrency: 1, Context: 300}},
 		{"decode", func(c *sim.Config) { c.BlockTokens = 4 }, matrix, plan.Point{ID: "decode-60x3", Phase: plan.PhaseDecode, Concurrency: 3, Context: 60}},
@@ -446,6 +471,7 @@ func TestTruth(t *testing.T) {
 			d.check(t)
 			d.figures(t)
 			d.counters(t)
+			d.gaps(t)
 			if d.reading.Metrics.RequestsIssued == 0 && d.reading.Cell == nil || len(d.sights) == 0 {
 				t.Errorf("nothing was measured: %+v", d.reading.Metrics)
 			}
