@@ -32,7 +32,7 @@ check: ## formatting, vet, static analysis
 	scripts/lint
 
 golden: ## rewrite the golden files; read the difference before committing it
-	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field ./sim -update
+	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field ./runner/load/dialect ./sim -update
 
 nightly: ## every fuzz target for FUZZTIME (60s each), then the heavy tests
 	scripts/nightly

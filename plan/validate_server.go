@@ -186,6 +186,7 @@ func (v *validator) routers(p Plan) {
 	for i, r := range p.Routers {
 		at := join("routers", strconv.Itoa(i))
 		v.router(r, at, p.Unpinned)
+		v.behind(r, at, p.Server)
 		s, err := parseSpan(r.Points)
 		if err != nil {
 			if r.Points != "" {
@@ -215,5 +216,18 @@ func (v *validator) router(r Router, at string, unpinned bool) {
 		v.image(r.Image, at+".image", strings.TrimSpace(at+" with runtime docker"), unpinned)
 	} else if r.Image != "" {
 		v.fail(at+".image", "value", "remove the image or write runtime: docker", "%s.image has no meaning for runtime %s", at, r.Runtime)
+	}
+}
+
+// behind checks that a router can reach the running servers: it speaks plain HTTP to host and port.
+func (v *validator) behind(r Router, at string, s Server) {
+	if r.Kind == RouterNone || s.Runtime != "endpoint" {
+		return
+	}
+	for _, address := range s.BaseURLs() {
+		if u, err := url.Parse(address); err == nil && u.User == nil && (u.Scheme != "http" || u.Port() == "") {
+			v.fail(at+".kind", "value", "remove the router, or write each server as http://host:port", "%s: a router cannot stand before a server at %s", at, address)
+			return
+		}
 	}
 }
