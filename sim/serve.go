@@ -46,13 +46,11 @@ func (s *Server) live(ctx context.Context, l net.Listener) (time.Duration, error
 	case err := <-broken:
 		return 0, fmt.Errorf("simulated engine: %w", err)
 	case away = <-s.deaths:
-		_ = l.Close() // Close below closes it again and says so
 		open.reset()
 	}
 	err := srv.Close()
-	_ = <-broken // that it was closed
-	if errors.Is(err, net.ErrClosed) {
-		err = nil
+	if ended := <-broken; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
 	}
 	return away, err
 }
