@@ -20,6 +20,7 @@ type closed struct {
 	early   []*ticket // measured requests allowed before the window opened
 	issued  int       // requests issued in the window
 	unsent  int       // measured requests allowed and not yet sent
+	lastUS  int64     // latest instant at which a measured one was sent
 	ending  bool      // issue stops when they are sent
 	places  int       // slots, without those no data came for
 	filled  int       // slots that count as busy
@@ -165,7 +166,7 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again := t.sentUS != record.Never
-	t.sentUS = us
+	t.sentUS, c.lastUS = us, max(c.lastUS, us)
 	if c.want.Cell == nil {
 		c.fill(s, us)
 	}
@@ -182,7 +183,9 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 func (c *closed) ended(s *slot, t *ticket, r record.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cell.restarts(s, r)
+	if c.want.Cell != nil {
+		c.cell.restarts(s, r)
+	}
 	if t.sentUS != record.Never {
 		return
 	}
@@ -203,10 +206,11 @@ func (c *closed) isOpened() bool {
 	}
 }
 
-// endIssue stops issue when that is due and every request allowed has been sent.
+// endIssue stops issue when that is due and every request allowed has been sent. Slots that send at one instant are heard in any order:
+// it stops after the latest.
 func (c *closed) endIssue(us int64) {
 	if c.ending && c.unsent == 0 {
-		c.stop(us, c.why)
+		c.stop(max(us, c.lastUS+1), c.why)
 	}
 }
 

@@ -214,3 +214,22 @@ func TestLastSlotIsTheOneSentLast(t *testing.T) {
 		}
 	}
 }
+
+// TestIssueEndsAfterTheLatestSending: slots that send at almost one instant are heard in any order, and each is in the window.
+func TestIssueEndsAfterTheLatestSending(t *testing.T) {
+	cfg := Config{Closed: &Closed{Concurrency: 2, Requests: 3}, Clock: NewClock()}
+	l := newLoad(cfg, func(record.Request) error { return nil }, func(Progress) {})
+	c := newClosed(l, *cfg.Closed)
+	a, b := &slot{closed: c}, &slot{closed: c}
+	c.sent(a, c.ticket(&slot{}, &talk{}), 100)
+	c.sent(b, c.ticket(&slot{}, &talk{}), 101) // the window opens
+	third, fourth := c.ticket(&slot{}, &talk{}), c.ticket(&slot{}, &talk{})
+	if c.ticket(&slot{}, &talk{}) != nil {
+		t.Fatal("more than the requests asked for")
+	}
+	c.sent(a, fourth, 205)
+	c.sent(b, third, 204)
+	if l.window != (Span{101, 206}) {
+		t.Errorf("the window is %v, want from 101 to 206", l.window)
+	}
+}
