@@ -50,7 +50,7 @@ func (s samples) mean() *float64 {
 
 // cellOf reads a point's recording.
 func cellOf(r result.Result, at result.Point, recordings Recordings) (*cellTally, error) {
-	t := &cellTally{window: metrics.Window{StartUS: at.Recording.WindowUS[0], EndUS: at.Recording.WindowUS[1]}, lastUS: at.Recording.WindowUS[0]}
+	t := &cellTally{window: windowOf(at), lastUS: at.Recording.WindowUS[0]}
 	err := recordings.scan(r.Run.ID, at, func(q *record.Request) error {
 		if !q.Warmup {
 			t.add(q)
@@ -66,7 +66,7 @@ func cellOf(r result.Result, at result.Point, recordings Recordings) (*cellTally
 
 func (t *cellTally) add(q *record.Request) {
 	for _, e := range q.Events {
-		if e.Tokens > 0 && e.AtUS >= t.window.StartUS && e.AtUS < t.window.EndUS {
+		if e.Tokens > 0 && t.window.Holds(e.AtUS) {
 			t.tokens += e.Tokens
 			t.lastUS = max(t.lastUS, e.AtUS)
 		}
@@ -86,7 +86,7 @@ func (t *cellTally) add(q *record.Request) {
 
 // latencies takes a request that had a token.
 func (t *cellTally) latencies(q *record.Request, completed bool) {
-	n, tokens := len(q.Events), tokensOf(q)
+	n, tokens := len(q.Events), q.Output()
 	first, last := q.Events[0].AtUS, q.Events[n-1].AtUS
 	ttft := seconds(first - q.SentUS)
 	t.ttft.add(ttft)
@@ -108,18 +108,6 @@ func (t *cellTally) latencies(q *record.Request, completed bool) {
 		t.endTPS.add(float64(tokens) / seconds(last-q.SentUS))
 	}
 	t.requests = append(t.requests, object{{"ttft", ttft}, {"output_tokens", tokens}, {"completed", completed}})
-}
-
-// tokensOf is what the server counted, else what the events brought.
-func tokensOf(q *record.Request) int64 {
-	if q.OutputTokens != record.Never {
-		return q.OutputTokens
-	}
-	var n int64
-	for _, e := range q.Events {
-		n += e.Tokens
-	}
-	return n
 }
 
 func seconds(us int64) float64 { return float64(us) / second }

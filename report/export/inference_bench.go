@@ -182,7 +182,7 @@ func (f *benchFile) addCell(p result.Point, t *cellTally) {
 // measured adds what a cell that was run has.
 func measured(o *object, p result.Point, t *cellTally, total *float64) {
 	o.add("measurement_seconds", seconds(t.lastUS-t.window.StartUS))
-	o.add("measurement_wall_seconds", seconds(t.window.EndUS-t.window.StartUS))
+	o.add("measurement_wall_seconds", t.window.Seconds())
 	o.add("client_output_tokens", t.tokens)
 	o.add("server_output_tokens", increase(p, "engine.generation_tokens"))
 	o.add("aggregate_source", source(p))
@@ -190,7 +190,7 @@ func measured(o *object, p result.Point, t *cellTally, total *float64) {
 		o.add("per_request_avg_tps", *total/float64(*p.Concurrency))
 	}
 	if n := increase(p, "engine.generation_tokens"); n != nil {
-		o.add("server_gen_throughput", per(*n, seconds(t.window.EndUS-t.window.StartUS)))
+		o.add("server_gen_throughput", per(*n, t.window.Seconds()))
 	}
 	for _, d := range []struct {
 		name string

@@ -14,19 +14,19 @@ import (
 // serving is a point with the figures of vLLM's benchmark client, by its formulas: a chunk is one sample of ITL whatever it holds, and TPOT
 // leaves one token out of the reply. Its fork that cuts warm-up and cool-down prints two populations in one block; both are here.
 type serving struct {
-	window      metrics.Summary // over the measuring window
-	inside      metrics.Summary // of the requests sent and finished inside it
-	windowSpan  metrics.Deviations
-	insideSpan  metrics.Deviations
-	tokens      int64   // of every event inside the window, whichever request it belongs to
-	peakTPS     float64 // the most in a second of the window
-	peakFlight  int     // most requests in flight at once inside the window
-	concurrency int     // asked for; 0 for no limit
+	window       metrics.Summary // over the measuring window
+	inside       metrics.Summary // of the requests sent and finished inside it
+	windowSpread metrics.Deviations
+	insideSpread metrics.Deviations
+	tokens       int64   // of every event inside the window, whichever request it belongs to
+	peakTPS      float64 // the most in a second of the window
+	peakFlight   int     // most requests in flight at once inside the window
+	concurrency  int     // asked for; 0 for no limit
 }
 
 // servingOf reads a point's recording.
 func servingOf(r result.Result, at result.Point, recordings Recordings) (serving, error) {
-	w := metrics.Window{StartUS: at.Recording.WindowUS[0], EndUS: at.Recording.WindowUS[1]}
+	w := windowOf(at)
 	window, inside := metrics.OverWindow(w, metrics.Shape{}), metrics.OverInside(w, metrics.Shape{})
 	seconds, flight := buckets{window: w}, flight{window: w}
 	err := recordings.scan(r.Run.ID, at, func(q *record.Request) error {
@@ -34,6 +34,7 @@ func servingOf(r result.Result, at result.Point, recordings Recordings) (serving
 			return nil
 		}
 		flight.add(q)
+		q.OutputTokens = q.Output() // before its events are counted as chunks
 		for i := range q.Events {
 			seconds.add(q.Events[i])
 			q.Events[i].Tokens = 1 // a chunk is a chunk
@@ -43,8 +44,13 @@ func servingOf(r result.Result, at result.Point, recordings Recordings) (serving
 		return nil
 	})
 	s := serving{window: window.Summary(), inside: inside.Summary(), tokens: seconds.total, peakTPS: seconds.peak(), peakFlight: flight.peak(), concurrency: limitOf(r, at)}
-	s.windowSpan, s.insideSpan = window.Deviations(), inside.Deviations()
+	s.windowSpread, s.insideSpread = window.Deviations(), inside.Deviations()
 	return s, err
+}
+
+// windowOf is the measuring window of a point that has a recording.
+func windowOf(at result.Point) metrics.Window {
+	return metrics.Window{StartUS: at.Recording.WindowUS[0], EndUS: at.Recording.WindowUS[1]}
 }
 
 // limitOf is the most requests in flight that the plan allows; 0 for no limit.
@@ -78,7 +84,7 @@ const second = 1_000_000
 func (b *buckets) whole() int64 { return max(1, (b.window.EndUS-b.window.StartUS)/second) }
 
 func (b *buckets) add(e record.Event) {
-	if e.AtUS < b.window.StartUS || e.AtUS >= b.window.EndUS {
+	if !b.window.Holds(e.AtUS) {
 		return
 	}
 	if b.counts == nil {

@@ -33,10 +33,10 @@ func VLLMJSON(w io.Writer, r result.Result, recordings Recordings) error {
 func (s serving) object(r result.Result, p result.Point) object {
 	var o object
 	s.setting(&o, r, p)
-	s.figures(&o, "", s.window, s.windowSpan)
+	s.figures(&o, "", s.window, s.windowSpread)
 	o.add("max_output_tokens_per_s", s.peakTPS)
 	o.add("max_concurrent_requests", s.peakFlight)
-	s.figures(&o, "inside_", s.inside, s.insideSpan)
+	s.figures(&o, "inside_", s.inside, s.insideSpread)
 	o.add("assay_window_output_tokens", s.tokens)
 	o.add("assay_window_output_throughput", per(float64(s.tokens), s.window.DurationS))
 	o.add("assay_run", r.Run.ID)
@@ -98,7 +98,7 @@ func burstiness(p plan.Plan) any {
 }
 
 // figures are those of one population.
-func (s serving) figures(o *object, prefix string, of metrics.Summary, span metrics.Deviations) {
+func (s serving) figures(o *object, prefix string, of metrics.Summary, spread metrics.Deviations) {
 	o.add(prefix+"duration", of.DurationS)
 	o.add(prefix+"completed", of.RequestsCompleted)
 	o.add(prefix+"failed", of.RequestsFailed)
@@ -108,16 +108,16 @@ func (s serving) figures(o *object, prefix string, of metrics.Summary, span metr
 	o.add(prefix+"output_throughput", of.SystemTPSCompleted)
 	o.add(prefix+"total_token_throughput", of.TotalTPS)
 	for _, d := range []struct {
-		name string
-		of   *metrics.Distribution
-		span *float64
-	}{{"ttft", of.TTFTMS, span.TTFTMS}, {"tpot", of.TPOTMS, span.TPOTMS}, {"itl", of.ITLMS, span.ITLMS}, {"e2el", of.E2EMS, span.E2EMS}} {
+		name   string
+		of     *metrics.Distribution
+		spread *float64
+	}{{"ttft", of.TTFTMS, spread.TTFTMS}, {"tpot", of.TPOTMS, spread.TPOTMS}, {"itl", of.ITLMS, spread.ITLMS}, {"e2el", of.E2EMS, spread.E2EMS}} {
 		if d.of == nil {
 			continue
 		}
 		o.add(prefix+"mean_"+d.name+"_ms", d.of.Mean)
 		o.add(prefix+"median_"+d.name+"_ms", d.of.P50)
-		o.add(prefix+"std_"+d.name+"_ms", d.span)
+		o.add(prefix+"std_"+d.name+"_ms", d.spread)
 		for _, q := range quantiles(*d.of) {
 			o.add(prefix+q.name+"_"+d.name+"_ms", q.ms)
 		}

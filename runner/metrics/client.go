@@ -74,7 +74,7 @@ func (f *Refills) Add(r *record.Request) {
 	}
 	ready := r.SentUS - max(0, r.ConnectUS)
 	f.idleUS += max(0, min(ready, f.window.EndUS)-max(r.IntendedUS, f.window.StartUS))
-	if r.IntendedUS >= f.window.StartUS && r.IntendedUS < f.window.EndUS {
+	if f.window.Holds(r.IntendedUS) {
 		f.tookUS = append(f.tookUS, r.SentUS-r.IntendedUS)
 	}
 }

@@ -11,7 +11,7 @@ type finishedFigures struct {
 func (f *finishedFigures) add(r *record.Request, s *Summary) {
 	s.RequestsCompleted++
 	f.input.add(r.InputTokens)
-	f.output.add(outputTokens(r))
+	f.output.add(r.Output())
 	f.cached.add(r.CachedTokens)
 	if n := len(r.Events); n > 0 && r.SentUS != record.Never {
 		f.e2e.addOne(r.Events[n-1].AtUS - r.SentUS)
@@ -31,7 +31,7 @@ func (f *speedFigures) add(r *record.Request) {
 	if n < 2 || r.SentUS == record.Never {
 		return
 	}
-	us, tokens := r.Events[n-1].AtUS-r.Events[0].AtUS, outputTokens(r)-r.Events[0].Tokens
+	us, tokens := r.Events[n-1].AtUS-r.Events[0].AtUS, r.Output()-r.Events[0].Tokens
 	if tokens <= 0 {
 		return
 	}

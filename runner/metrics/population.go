@@ -37,11 +37,7 @@ func (p population) good(r *record.Request) bool {
 }
 
 func (p population) holds(us int64) bool {
-	return p.reach == whole || us >= p.window.StartUS && us < p.window.EndUS
-}
-
-func (p population) seconds() float64 {
-	return float64(p.window.EndUS-p.window.StartUS) / 1e6
+	return p.reach == whole || p.window.Holds(us)
 }
 
 // sent holds the requests sent in the window; one that never was, by its intended instant.
@@ -57,10 +53,7 @@ func (p population) sent(r *record.Request) bool {
 
 // finished holds the ok requests whose last token event is in the window; one without events, by its end.
 func (p population) finished(r *record.Request) bool {
-	if r.Outcome != record.OK {
-		return false
-	}
-	return p.holds(ended(r))
+	return r.Outcome == record.OK && p.holds(ended(r))
 }
 
 // ended is when r finished: an ok request with its last token event, any other at its end.
@@ -69,18 +62,6 @@ func ended(r *record.Request) int64 {
 		return r.Events[n-1].AtUS
 	}
 	return r.DoneUS
-}
-
-// outputTokens is what the server counted, else what the events brought.
-func outputTokens(r *record.Request) int64 {
-	if r.OutputTokens != record.Never {
-		return r.OutputTokens
-	}
-	var n int64
-	for _, e := range r.Events {
-		n += e.Tokens
-	}
-	return n
 }
 
 // total is a sum that is unknown as soon as one part is.

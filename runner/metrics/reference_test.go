@@ -47,7 +47,7 @@ func random(seed uint64, n int) record.Recording {
 			r.FirstAnswer = rng.IntN(len(r.Events)+1) - 1
 		}
 		if rng.IntN(2) == 0 {
-			r.OutputTokens = outputTokens(&r)
+			r.OutputTokens = r.Output()
 		}
 		if r.Outcome == record.Dropped {
 			r.SentUS, r.DoneUS, r.Events, r.FirstAnswer = record.Never, record.Never, nil, -1
@@ -131,7 +131,7 @@ func referenceEnd(out *Summary, okEnd []record.Request) {
 	var e2e, tpot, speed []float64
 	var input, output, cached int64
 	for _, r := range okEnd {
-		tokens := outputTokens(&r)
+		tokens := r.Output()
 		input, output, cached = input+r.InputTokens, output+tokens, cached+r.CachedTokens
 		n := len(r.Events)
 		if n == 0 {

@@ -25,7 +25,8 @@ func OverInside(w Window, s Shape) *Collector {
 }
 
 // OverIssue collects the figures over the whole time from the first measured request's issue to the end of the drain, as MLPerf defines
-// them: every measured request and gap counts, and throughput is the output of the completed requests by that time.
+// them: every measured request and gap counts, and throughput is the output of the completed requests by that time. As of any window the
+// end is outside: a microsecond after the last request's.
 func OverIssue(issue Window, s Shape) *Collector {
 	return newCollector(population{window: issue, reach: whole}, s)
 }
@@ -37,7 +38,7 @@ func OverCell(w Window, s Shape) *Collector {
 }
 
 func newCollector(p population, s Shape) *Collector {
-	return &Collector{population: p, shape: s, sum: Summary{Outcomes: map[string]int{}, DurationS: max(0, p.seconds())}}
+	return &Collector{population: p, shape: s, sum: Summary{Outcomes: map[string]int{}, DurationS: p.window.Seconds()}}
 }
 
 // Add takes one request; it is not kept.
@@ -49,10 +50,11 @@ func (c *Collector) Add(r *record.Request) {
 	if c.population.sent(r) {
 		c.sent.add(r, c.population, &c.sum)
 	}
-	if c.population.finished(r) {
+	finished := c.population.finished(r)
+	if finished {
 		c.finished.add(r, &c.sum)
 	}
-	if c.population.finished(r) || c.population.reach == streams && c.population.good(r) {
+	if finished || c.population.reach == streams && c.population.good(r) {
 		c.speed.add(r)
 	}
 }

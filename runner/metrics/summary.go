@@ -6,6 +6,12 @@ type Window struct {
 	EndUS   int64
 }
 
+// Holds tells whether an instant is in the window.
+func (w Window) Holds(us int64) bool { return us >= w.StartUS && us < w.EndUS }
+
+// Seconds is the window's length; 0 for one that never opened.
+func (w Window) Seconds() float64 { return float64(max(0, w.EndUS-w.StartUS)) / 1e6 }
+
 // Distribution describes samples in milliseconds: exact percentiles, linear interpolation between closest ranks.
 type Distribution struct {
 	Min  float64 `json:"min"`

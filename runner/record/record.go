@@ -75,6 +75,18 @@ type Request struct {
 	FirstAnswer int // index in Events of the first answer (not reasoning) token event; -1 when none
 }
 
+// Output is the tokens of the reply: what the server counted, else what the events brought.
+func (r *Request) Output() int64 {
+	if r.OutputTokens != Never {
+		return r.OutputTokens
+	}
+	var n int64
+	for _, e := range r.Events {
+		n += e.Tokens
+	}
+	return n
+}
+
 // Recording is a whole point in memory.
 type Recording struct {
 	Header   Header
