@@ -138,7 +138,7 @@ func TestField_mlperfPR372_BothWindows(t *testing.T) {
 	for _, r := range m.all {
 		first, last = min(first, r.SentUS), max(last, r.DoneUS)
 	}
-	if m.Issue.StartUS != first || m.Issue.EndUS < last || m.Issue.EndUS > last+1 || m.Window.StartUS < first || m.Window.EndUS >= last {
+	if m.Issue.StartUS != first || m.Issue.EndUS < last || m.Issue.EndUS > last+1 || m.Window.EndUS >= last {
 		t.Errorf("issue to drain %v, by the requests %d to %d; window %v", m.Issue, first, last, m.Window)
 	}
 	whole := metrics.MLPerf(m.rec, m.Issue, metrics.Shape{})
