@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/fault"
 	"assay/plan"
 	"assay/runner/dataset"
 	"assay/runner/length"
@@ -114,9 +115,6 @@ func (p *promptSource) told() []string {
 	case length.ByUsage:
 		notes = append(notes, "prompts have their length by the server's usage of a few requests")
 	}
-	if around := p.data.Vocabulary.Overhead; p.data.InputLen > 0 && p.data.InputLen <= around && p.data.Kind != "trace" {
-		notes = append(notes, fmt.Sprintf("no prompt can have %d tokens: what the server puts around one, and the salt, are %d", p.data.InputLen, around))
-	}
 	l := p.check.found(p.way)
 	if l.Far > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d prompts differ by more than %.0f %% from the tokens asked for, the worst by %.1f %%", l.Far, l.Checked, 100*farShare, 100*l.Worst))
@@ -142,6 +140,9 @@ func (p *promptSource) prepare(ctx context.Context, ask load.Ask) (dataset.Sourc
 	}
 	p.way, p.notes = rule.Way, rule.Notes
 	p.data.Vocabulary = rule.Vocabulary
+	if err := p.tooShort(); err != nil {
+		return nil, load.Salt{}, err
+	}
 	cut := rule.Cutter(ctx, cfg)
 	p.src, err = p.cut(ctx, cut)
 	switch {
@@ -153,6 +154,16 @@ func (p *promptSource) prepare(ctx context.Context, ask load.Ask) (dataset.Sourc
 	salt := p.salt
 	salt.Pieces, salt.Size, salt.Fixed = rule.Pieces, rule.Size, rule.Fixed
 	return p, salt, nil
+}
+
+// tooShort says that no prompt can have the wanted length.
+func (p *promptSource) tooShort() error {
+	around := p.data.Vocabulary.Overhead
+	if p.data.Kind == "trace" || p.data.InputLen > around { // the lengths of a trace differ
+		return nil
+	}
+	return fault.New(fault.Client, "input_length", fmt.Sprintf("ask for at least %d, leave the salt out with workload.salt: none, or count words with workload.lengths: words", around+1),
+		"no prompt can have %d tokens: what the server puts around one, and the salt, are %d", p.data.InputLen, around)
 }
 
 // rule finds out how the server counts, once for all points of a run.

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"assay/fault"
 	"assay/plan"
 	"assay/runner/length"
 	"assay/runner/metrics"
@@ -235,15 +236,15 @@ func TestTokenizerGoesAway(t *testing.T) {
 	}
 }
 
-// TestLengthsThatCannotBe: a prompt shorter than template and salt is no prompt of that length, and both are said.
+// TestLengthsThatCannotBe: a prompt shorter than template and salt is refused before anything is measured.
 func TestLengthsThatCannotBe(t *testing.T) {
 	s := httptest.NewServer(newCounting(t))
 	defer s.Close()
 	p := plan.Plan{Workload: workload("synthetic", "", 5), Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 2}}}
-	point := plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1}
-	m, _ := run(t, job(t, s.URL, p, point))
-	if f := inputLength(point, metrics.Summary{}, m); f == nil || !f.fatal || !strings.Contains(strings.Join(m.Notes, "\n"), "no prompt can have 5 tokens: ") {
-		t.Errorf("%+v, %q", f, m.Notes)
+	j := job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1})
+	_, err := native{}.Run(t.Context(), j, func(Progress) {})
+	if f := fault.Of(err, fault.Client); err == nil || f.Code != "client.input_length" || !strings.HasPrefix(f.Text, "no prompt can have 5 tokens: ") {
+		t.Errorf("%v", err)
 	}
 }
 
