@@ -215,7 +215,7 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Readin
 	out.Request = x.firstRequest(m)
 	samples := x.telemetry.within(out.Window.StartedUS, out.Window.EndedUS)
 	out.Telemetry = summarise(samples)
-	state, reasons := runner.Verdict(p, told.Metrics, m)
+	state, reasons := runner.Verdict(p, told.Judged(), m)
 	out.State = result.PointState(state)
 	for _, r := range reasons {
 		out.Reasons = append(out.Reasons, result.Reason(r))

@@ -37,7 +37,7 @@ func (p *point) overstated(told result.Point) string {
 	if told.Client != nil {
 		m.Client = *told.Client
 	}
-	state, reasons := runner.Verdict(p.planned, p.made.Metrics, m)
+	state, reasons := runner.Verdict(p.planned, p.made.Judged(), m)
 	if state == runner.Valid {
 		return ""
 	}

@@ -1,9 +1,7 @@
 package runner
 
 import (
-	"fmt"
 	"io"
-	"os"
 
 	"assay/plan"
 	"assay/runner/metrics"
@@ -44,22 +42,17 @@ type Reading struct {
 	PromptTokens *int64 // matrix: median prompt by the server's count, the warm-up's too; nil when it counted none
 }
 
-// File reads the recording at path.
+// File reads the recording at path; errors are those of record.ScanFile.
 func (p Pass) File(path string) (Reading, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Reading{}, fmt.Errorf("read recording: %w", err)
-	}
-	defer f.Close()
-	r, err := p.Read(f)
-	if err != nil {
-		return r, fmt.Errorf("read recording %s: %w", path, err)
-	}
-	return r, nil
+	return p.over(func(visit func(*record.Request) error) (record.Whole, error) { return record.ScanFile(path, visit) })
 }
 
 // Read reads a recording; errors are those of record.Scan.
 func (p Pass) Read(in io.Reader) (Reading, error) {
+	return p.over(func(visit func(*record.Request) error) (record.Whole, error) { return record.Scan(in, visit) })
+}
+
+func (p Pass) over(scan func(visit func(*record.Request) error) (record.Whole, error)) (Reading, error) {
 	out := Reading{Refills: metrics.OverRefills(p.Window, p.Shape.Concurrency)}
 	window := metrics.OverWindow(p.Window, p.Shape)
 	issue := metrics.OverIssue(p.Issue, p.Shape)
@@ -67,7 +60,7 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	cell := metrics.OverCell(p.Window, p.Shape)
 	prompts := promptLengths{}
 	var err error
-	out.Whole, err = record.Scan(in, func(r *record.Request) error {
+	out.Whole, err = scan(func(r *record.Request) error {
 		window.Add(r)
 		if p.MLPerf {
 			issue.Add(r)
@@ -95,6 +88,16 @@ func (p Pass) Read(in io.Reader) (Reading, error) {
 	out.Cell = asked(p.Cell, cell)
 	out.PromptTokens = prompts.median()
 	return out, nil
+}
+
+// Judged is what a verdict looks at: the figures of the window, and of a decode cell the gaps of all its streams, which its end cuts off
+// before most of them are ok.
+func (r Reading) Judged() metrics.Summary {
+	s := r.Metrics
+	if r.Cell != nil {
+		s.ITLMS = r.Cell.ITLMS
+	}
+	return s
 }
 
 // Tell writes what the recording tells of its client into c.

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -12,19 +11,22 @@ import (
 	"assay/runner/record"
 )
 
-// replies writes a recording of 866-token replies shaped like a published sweep's largest point: a gap of 66 ms with 5 % of noise, every
-// hundredth a spike. It gives the file and its number of token events.
-func replies(t testing.TB, requests int) (path string, file record.File) {
+// replies writes a recording of requests sent 10 ms apart, each with 20 tokens 50 ms apart, that ended so.
+func replies(t *testing.T, requests int, outcome record.Outcome) (path string, file record.File) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "c512.rec")
 	w, err := record.Create(path, record.Header{Run: "r", Point: "c512", StampSource: "kernel"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	events := make([]record.Event, 866)
 	for i := range requests {
-		if err := w.Append(reply(rng, i, events)); err != nil {
+		sent := int64(i) * 10_000
+		r := record.Request{Index: i, IntendedUS: sent, SentUS: sent, ConnectUS: record.Never, FirstByteUS: sent, DoneUS: sent + 1_000_000, Outcome: outcome,
+			RetryAfterUS: record.Never, InputTokens: 30, OutputTokens: 20, CachedTokens: record.Never, TokenSource: "usage", FirstAnswer: -1}
+		for k := range int64(20) {
+			r.Events = append(r.Events, record.Event{AtUS: sent + 50_000*(k+1), Tokens: 1})
+		}
+		if err := w.Append(r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,31 +36,14 @@ func replies(t testing.TB, requests int) (path string, file record.File) {
 	return path, file
 }
 
-// reply is one request whose events stand in the memory given.
-func reply(rng *rand.Rand, i int, events []record.Event) record.Request {
-	sent := int64(i) * 1000
-	at := sent + 200_000
-	for k := range events {
-		events[k] = record.Event{AtUS: at, Tokens: 1}
-		gap := 66_000 * (1 + 0.05*rng.NormFloat64())
-		if rng.Uint32()%100 == 0 {
-			gap *= 4
-		}
-		at += int64(gap)
-	}
-	return record.Request{Index: i, ID: "chatcmpl-6f1d7bd26f204f2ba5dd4dd9f4fd2be0", Session: "conversation-00412", Turn: i % 8, IntendedUS: sent, SentUS: sent + 20,
-		ConnectUS: record.Never, FirstByteUS: sent + 199_000, DoneUS: events[len(events)-1].AtUS + 40, Outcome: record.OK, Status: 200, FinishReason: "stop",
-		RetryAfterUS: record.Never, InputTokens: 30_000, OutputTokens: int64(len(events)), CachedTokens: 29_000, TokenSource: "usage", BytesIn: 250_000, FirstAnswer: 12, Events: events}
-}
-
 // TestReadingIsTheFiguresInMemory: one pass gives what each function gives of the same recording in memory.
 func TestReadingIsTheFiguresInMemory(t *testing.T) {
-	path, file := replies(t, 300)
+	path, file := replies(t, 300, record.OK)
 	rec, err := record.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	window, issue := metrics.Window{StartUS: 100_000, EndUS: 57_500_000}, metrics.Window{EndUS: 90_000_000}
+	window, issue := metrics.Window{StartUS: 500_000, EndUS: 3_500_000}, metrics.Window{EndUS: 4_000_000}
 	pass := PassOf(plan.Plan{}, plan.Point{Phase: plan.PhaseServe, Concurrency: 512}, window, issue)
 	pass.MLPerf = true
 	got, err := pass.File(path)
@@ -70,7 +55,7 @@ func TestReadingIsTheFiguresInMemory(t *testing.T) {
 	want := Reading{
 		Whole:   record.Whole{Header: rec.Header, Requests: file.Requests, Events: file.Events},
 		Metrics: metrics.Summarise(rec, window, shape), MLPerf: &drained, Inside: &inside, Counts: rec.Count(window.StartUS, window.EndUS),
-		Issued: 300, OutputTokens: 300 * 866, TokenSource: "usage",
+		Issued: 300, OutputTokens: 300 * 20, TokenSource: "usage",
 	}
 	got.Refills = nil // of the client, not of the figures
 	if d := cmp.Diff(want, got); d != "" {
@@ -78,5 +63,22 @@ func TestReadingIsTheFiguresInMemory(t *testing.T) {
 	}
 	if n := got.Inside.RequestsIssued; n == 0 || n == got.Metrics.RequestsIssued || n == got.Metrics.RequestsCompleted {
 		t.Errorf("%d requests inside, %d sent and %d finished there: the populations do not differ, so nothing was shown", n, got.Metrics.RequestsIssued, got.Metrics.RequestsCompleted)
+	}
+}
+
+// TestCutOffStreamsAreJudged: a decode cell has gaps to hold the client's reads against although its end cuts every stream off.
+func TestCutOffStreamsAreJudged(t *testing.T) {
+	path, _ := replies(t, 50, record.Censored)
+	at := plan.Point{ID: "decode-8192x50", Phase: plan.PhaseDecode, Concurrency: 50, Context: 8192}
+	told, err := PassOf(plan.Plan{}, at, metrics.Window{StartUS: 500_000, EndUS: 1_000_000}, metrics.Window{EndUS: 2_000_000}).File(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told.Metrics.ITLMS != nil || told.Judged().ITLMS == nil || told.Judged().ITLMS.P50 != 50 {
+		t.Fatalf("ITL of the window %v, of what is judged %v", told.Metrics.ITLMS, told.Judged().ITLMS)
+	}
+	late := metrics.Client{StampSource: "kernel", Events: told.Counts.Events, SharedReads: told.Counts.Events / 2, StampDelayUS: metrics.Lag{P99: 30_000}}
+	if state, reasons := Verdict(at, told.Judged(), Measurement{Client: late}); state != NotValid || len(reasons) != 1 || reasons[0].Code != "client_bound" {
+		t.Errorf("%s: %v", state, reasons)
 	}
 }

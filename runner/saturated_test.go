@@ -25,7 +25,7 @@ func verdictOf(t *testing.T, j Job, m Measurement) (string, []Reason, metrics.Cl
 		t.Fatal(err)
 	}
 	told.Tell(&m.Client)
-	state, reasons := Verdict(j.Point, told.Metrics, m)
+	state, reasons := Verdict(j.Point, told.Judged(), m)
 	return state, reasons, m.Client
 }
 

@@ -31,7 +31,8 @@ type finding struct {
 	fatal bool
 }
 
-// Verdict judges a point: the reasons that apply, each with its evidence, and not_valid when one of them is past its limit.
+// Verdict judges a point by its figures (Reading.Judged): the reasons that apply, each with its evidence, and not_valid when one of them is past its
+// limit.
 func Verdict(p plan.Point, s metrics.Summary, m Measurement) (state string, reasons []Reason) {
 	state = Valid
 	for _, rule := range rules() {
