@@ -20,6 +20,7 @@ type closed struct {
 	early   []*ticket // measured requests allowed before the window opened
 	issued  int       // requests issued in the window
 	unsent  int       // measured requests allowed and not yet sent
+	startUS int64     // when the window opened
 	lastUS  int64     // latest instant at which a measured one was sent
 	ending  bool      // issue stops when they are sent
 	places  int       // slots, without those no data came for
@@ -89,6 +90,7 @@ func (c *closed) openAt(atUS int64) {
 		return
 	}
 	c.open(atUS)
+	c.startUS = atUS
 	for _, t := range c.early {
 		c.count(t, !t.over && (t.sentUS == record.Never || t.sentUS >= atUS)) // one that is on its way will be sent inside
 	}
@@ -171,7 +173,7 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 		c.fill(s, us)
 	}
 	if c.isOpened() {
-		c.count(t, us >= c.start())
+		c.count(t, us >= c.startUS)
 	}
 	if !again {
 		c.unsent--
@@ -181,17 +183,21 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 
 // ended takes back the leave of a measured request that was never sent; it is one of the window's by its intended instant.
 func (c *closed) ended(s *slot, t *ticket, r record.Request) {
+	cell, sent := c.want.Cell != nil, t.sentUS != record.Never
+	if sent && !cell {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.want.Cell != nil {
+	if cell {
 		c.cell.restarts(s, r)
 	}
-	if t.sentUS != record.Never {
+	if sent {
 		return
 	}
 	t.over = true
 	if c.isOpened() {
-		c.count(t, r.IntendedUS >= c.start())
+		c.count(t, r.IntendedUS >= c.startUS)
 	}
 	c.unsent--
 	c.endIssue(r.DoneUS + 1)
@@ -269,14 +275,7 @@ func (c *closed) enough(now int64) bool {
 	if c.late && c.issued >= c.want.MinRequests {
 		return true
 	}
-	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-c.start() >= c.want.MinDuration.Microseconds()
-}
-
-// start is when the window opened.
-func (c *closed) start() int64 {
-	c.load.mu.Lock()
-	defer c.load.mu.Unlock()
-	return c.window.StartUS
+	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-c.startUS >= c.want.MinDuration.Microseconds()
 }
 
 // finish ends issue when enough requests were issued, so that no slot waits for a turn that is never sent.

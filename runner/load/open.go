@@ -201,7 +201,7 @@ func (o *open) drop() {
 		r := stream.Blank(c)
 		r.Outcome, r.Error = record.Dropped, "it waited for one of the requests in flight to end until the drain limit passed or the run ended"
 		r.DoneUS = o.cfg.Clock.Now()
-		o.tally.ended(r, c.DueUS)
+		o.handOn(r, c.DueUS)
 	}
 }
 

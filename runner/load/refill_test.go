@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -47,11 +48,12 @@ func refill(b *testing.B, streams int) {
 	var requests []record.Request
 	clock := load.NewClock()
 	zero := paced.Monotonic() - clock.Now()*1000
+	file := recording(b)
 	res, err := load.Run(b.Context(), load.Config{
 		Targets: []load.Target{target}, Clock: clock, Stall: time.Minute, Drain: time.Minute, Salt: load.Salt{Kind: "none"},
 		Request: load.Request{Endpoint: "chat", Model: "paced", Dialect: "openai", MaxTokens: refillTokens},
 		Closed:  &load.Closed{Concurrency: streams, Duration: refillSeconds * time.Second},
-	}, same{}, func(r record.Request) error { requests = append(requests, r); return nil }, func(load.Progress) {})
+	}, same{}, func(r record.Request) error { requests = append(requests, r); return file.Append(r) }, func(load.Progress) {})
 	stop()
 	if err != nil {
 		b.Fatal(err)
@@ -67,9 +69,26 @@ func refill(b *testing.B, streams int) {
 	}
 	b.ReportMetric(100*float64(busy)/float64(w.EndUS-w.StartUS)/float64(streams), "%in-flight")
 	idle := idleTimes(requests, w)
+	if len(idle) == 0 {
+		b.Fatalf("no request was sent in the window: %+v, %d requests", res, len(requests))
+	}
 	b.ReportMetric(float64(idle[len(idle)/2]), "us-idle-p50")
 	b.ReportMetric(float64(idle[len(idle)*99/100]), "us-idle-p99")
 	b.ReportMetric(float64(len(idle))/refillSeconds, "refills/s")
+}
+
+// recording is where the requests go, as they do in a run.
+func recording(b *testing.B) *record.Writer {
+	file, err := record.Create(filepath.Join(b.TempDir(), "c.rec"), record.Header{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if _, err := file.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return file
 }
 
 // idleTimes are those between the end of a request, when the next one of its slot was due, and the sending of that, sorted.

@@ -76,6 +76,7 @@ type sender func(ctx context.Context, c *stream.Call) (r record.Request, reply s
 type load struct {
 	cfg    Config
 	tally  *tally
+	keeper *keeper
 	report func(Progress)
 	sender func() (sender, func() int64)                            // makes a sender for one goroutine, with a count of its token events
 	dial   func(ctx context.Context, n int) (opened int, err error) // opens connections ahead; nil when none is used twice
@@ -100,11 +101,12 @@ type load struct {
 	after    usage // as it ended
 	rss      int64
 	files    int
+	looks    sync.WaitGroup // at the process, as the window opened and as it ended
 }
 
 func newLoad(cfg Config, keep func(record.Request) error, report func(Progress)) *load {
 	l := &load{
-		cfg: cfg, tally: newTally(cfg.Clock, keep), report: report, vitals: stream.NewVitals(),
+		cfg: cfg, tally: newTally(cfg.Clock), keeper: newKeeper(keep), report: report, vitals: stream.NewVitals(),
 		opened: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	l.usage = func() usage { return usageNow(cfg.Clock, l.vitals) }
@@ -129,7 +131,7 @@ func (l *load) open(atUS int64) {
 	}
 	l.isOpen = true
 	l.window.StartUS = atUS
-	l.before = l.usage()
+	l.look(func() { l.before = l.usage() })
 	l.tally.nextStage()
 	close(l.opened)
 }
@@ -151,8 +153,11 @@ func (l *load) seal(atUS int64) {
 		l.window.StartUS = max(0, atUS)
 	}
 	l.window.EndUS = max(atUS, l.window.StartUS)
-	l.after, l.rss, l.files = l.usage(), process.Resident(), process.OpenFiles()
+	l.look(func() { l.after, l.rss, l.files = l.usage(), process.Resident(), process.OpenFiles() })
 }
+
+// look has the process looked at beside whoever opens or ends the window: that is often a slot about to send.
+func (l *load) look(at func()) { l.looks.Go(at) }
 
 // stop ends issue, and with it the window unless that lasts longer or ended before; only the first call counts. reason is ""
 // when the load was asked to end here.
@@ -207,8 +212,14 @@ func (l *load) send(ctx context.Context, send sender, c *stream.Call) (record.Re
 	l.tally.inFlight.Add(1)
 	r, reply := send(ctx, c)
 	l.tally.inFlight.Add(-1)
-	l.tally.ended(r, c.DueUS)
+	l.handOn(r, c.DueUS)
 	return r, reply
+}
+
+// handOn tells the tally of a request that has ended, and has it kept.
+func (l *load) handOn(r record.Request, dueUS int64) {
+	l.tally.ended(r, dueUS)
+	l.keeper.queue <- r
 }
 
 // pacer is the closed or the open loop: issue runs until issue has stopped and every request it sent has ended.
@@ -239,6 +250,7 @@ func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
 		defer close(read)
 		feed.run(reading)
 	}()
+	go l.keeper.run()
 	go func() {
 		defer close(done)
 		select {
@@ -250,6 +262,7 @@ func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
 	l.watch(flow, cut, p, done)
 	stopReading()
 	<-read // the source is ours no longer after this
+	l.keeper.close()
 	return l.sum(ctx, p, feed)
 }
 
@@ -284,7 +297,7 @@ func (l *load) watch(ctx context.Context, cut context.CancelCauseFunc, p pacer, 
 
 // check ends a load that cannot come to anything.
 func (l *load) check() {
-	if err := l.tally.failure(); err != nil {
+	if err := l.keeper.failure(); err != nil {
 		l.stop(l.cfg.Clock.Now(), "a request could not be recorded: "+err.Error())
 	}
 	if l.flows() {
@@ -310,6 +323,7 @@ func (l *load) flows() bool {
 
 // found is what the pacer left: the window, why issue stopped, and its notes.
 func (l *load) found() Result {
+	l.looks.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	res := Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes)}
@@ -335,7 +349,7 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	res.Repeats = t.passes
+	res.Repeats = int(t.passes.Load())
 	res.Health.TokenSource, res.Health.LagUS = t.source, t.lag(res.Window, l.cfg.Closed != nil)
 	if t.skipped > 0 {
 		res.Notes = append(res.Notes, fmt.Sprintf("%d turns were not sent because an earlier turn of their conversation failed", t.skipped))
@@ -343,8 +357,8 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	switch {
 	case ctx.Err() != nil:
 		return res, context.Cause(ctx)
-	case t.err != nil:
-		return res, t.err
+	case l.keeper.failure() != nil:
+		return res, l.keeper.failure()
 	case feed.failed() != nil:
 		return res, fault.New(fault.Client, "dataset", "check the dataset's file", "the prompts could not be read: %w", feed.failed())
 	}

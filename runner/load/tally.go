@@ -15,17 +15,16 @@ const (
 	recent         = 64 // requests in the live view's median
 )
 
-// tally hands on requests as they end and keeps what the load itself needs to know of them.
+// tally is what the load itself needs to know of its requests.
 type tally struct {
 	clock *Clock
-	keep  func(record.Request) error
 
 	issued   atomic.Int64
 	inFlight atomic.Int64
+	passes   atomic.Int64 // of the data that requests came from, after the first
 
 	mu       sync.Mutex
-	err      error // first failure to keep a request
-	stage    int   // requests ended in this stage
+	stage    int // requests ended in this stage
 	failed   int
 	ttft     []int64 // of the last requests
 	lags     []lateness
@@ -36,21 +35,17 @@ type tally struct {
 	silent   int    // of these, those that waited for the server in vain
 	since    int64  // the last sign that the server serves, or the start
 	sample   string
-	passes   int // of the data that requests came from, after the first
 	skipped  int // turns never sent because an earlier one of their conversation failed
 }
 
-func newTally(clock *Clock, keep func(record.Request) error) *tally {
-	return &tally{clock: clock, keep: keep, first: record.Never, last: record.Never, since: clock.Now()}
+func newTally(clock *Clock) *tally {
+	return &tally{clock: clock, first: record.Never, last: record.Never, since: clock.Now()}
 }
 
 // ended takes a request that has ended.
 func (t *tally) ended(r record.Request, dueUS int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.keep(r); err != nil && t.err == nil {
-		t.err = err
-	}
 	t.stage++
 	if len(r.Events) > 0 && r.Outcome == record.OK {
 		t.ttft = append(t.ttft[max(0, len(t.ttft)-recent+1):], r.Events[0].AtUS-r.SentUS)
@@ -131,12 +126,6 @@ func (t *tally) hopeless(streams int) string {
 	return t.sample
 }
 
-func (t *tally) failure() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
-}
-
 // nextStage begins to count anew.
 func (t *tally) nextStage() {
 	t.mu.Lock()
@@ -146,9 +135,9 @@ func (t *tally) nextStage() {
 
 // uses follows how often the data that is sent began again; what is only read ahead does not count.
 func (t *tally) uses(pass int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.passes = max(t.passes, pass)
+	for known := t.passes.Load(); known < int64(pass) && !t.passes.CompareAndSwap(known, int64(pass)); {
+		known = t.passes.Load()
+	}
 }
 
 // skip counts turns that are never sent.

@@ -20,7 +20,7 @@ func (c *closed) begins(s *slot, now int64) bool {
 		c.leaveOut()
 		return false
 	}
-	if c.isOpened() && now-c.start() < c.want.MinDuration.Microseconds() {
+	if c.isOpened() && now-c.startUS < c.want.MinDuration.Microseconds() {
 		c.why = "all conversations that were wanted had been begun, and one had ended"
 	}
 	c.ending = true

@@ -129,8 +129,8 @@ func TestSendingsAreCountedByTheirInstants(t *testing.T) {
 	counted(0)
 	c.sent(a, first, 101) // after the window's first instant, told before it
 	c.sent(b, other, 100)
-	if c.start() != 100 {
-		t.Fatalf("the window opened at %d", c.start())
+	if c.startUS != 100 {
+		t.Fatalf("the window opened at %d", c.startUS)
 	}
 	counted(3) // first, other, and pending, which is on its way
 	c.sent(a, pending, 99)
@@ -209,8 +209,8 @@ func TestLastSlotIsTheOneSentLast(t *testing.T) {
 		a, b := c.ticket(&slot{}, &talk{}), c.ticket(&slot{}, &talk{})
 		c.sent(&slot{closed: c}, a, told[0])
 		c.sent(&slot{closed: c}, b, told[1])
-		if c.start() != 101 || c.issued != 1 {
-			t.Errorf("told %v: the window opened at %d with %d requests", told, c.start(), c.issued)
+		if c.startUS != 101 || c.issued != 1 {
+			t.Errorf("told %v: the window opened at %d with %d requests", told, c.startUS, c.issued)
 		}
 	}
 }
