@@ -25,7 +25,7 @@ type Call struct {
 	IntendedUS int64
 	DueUS      int64          // when nothing but the client itself kept it from being sent
 	WantReply  bool           // keep the answer's text for the next turn
-	OnSend     func(us int64) // called with each instant of sending, before the first byte goes out; may be nil
+	OnSend     func(us int64) // called with each instant of sending, right after it; may be nil
 	OnToken    func()         // called at the first token event; may be nil
 }
 
@@ -170,9 +170,14 @@ func (x *Exchange) send(ctx context.Context, message []byte, r *record.Request) 
 	x.seen.sentUS = x.clock.Now()
 	x.seen.readUS = x.seen.sentUS
 	r.SentUS = x.seen.sentUS
+	n, err := x.write(ctx, message)
 	if on := x.seen.call.OnSend; on != nil {
-		on(r.SentUS)
+		on(r.SentUS) // not before: what it waits for would count as the server's time
 	}
+	return n, err
+}
+
+func (x *Exchange) write(ctx context.Context, message []byte) (int, error) {
 	if err := x.arm(ctx); err != nil {
 		return 0, err
 	}
