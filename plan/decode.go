@@ -7,6 +7,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"assay/plan/spelling"
 )
 
 // maxItems bounds every list of a plan.
@@ -76,7 +78,7 @@ func (d *decoder) unknown(n ast.Node, name string, t reflect.Type, path string) 
 	if home := homeOf(name); home != "" && home != path {
 		hint = fmt.Sprintf("%q is a key of %s", name, home)
 	}
-	d.fail(n, "unknown_key", hint, "unknown key %q%s%s", name, where, meant(name, keyNames(t)))
+	d.fail(n, "unknown_key", hint, "unknown key %q%s%s", name, where, spelling.Meant(name, keyNames(t)))
 }
 
 // table reads a mapping into a map, whose keys are free.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/fault"
+	"assay/plan/spelling"
 )
 
 //go:embed examples/*.yaml
@@ -18,7 +19,7 @@ func Example(protocol string) ([]byte, error) {
 	b, err := examples.ReadFile("examples/" + protocol + ".yaml")
 	if err != nil {
 		return nil, fault.New(fault.Plan, "no_example", "write one of "+strings.Join(Examples(), ", "),
-			"no example of protocol %q%s", protocol, meant(protocol, Examples()))
+			"no example of protocol %q%s", protocol, spelling.Meant(protocol, Examples()))
 	}
 	return b, nil
 }

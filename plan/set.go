@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"assay/plan/spelling"
 )
 
 // setHint says how an override is written.
@@ -63,7 +65,7 @@ func (d *decoder) unknownPath(name string, names []string, done string) {
 	if done != "" {
 		where = done
 	}
-	d.refuse("unknown_key", "%s has no key %q%s", where, name, meant(name, names))
+	d.refuse("unknown_key", "%s has no key %q%s", where, name, spelling.Meant(name, names))
 }
 
 // descendList goes on in an item of a list; the number after the last one adds an item.

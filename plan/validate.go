@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/plan/spelling"
 )
 
 // longest is the most a duration may be; more is a slip of the pen.
@@ -126,7 +128,7 @@ func (v *validator) text(s string, k key, path string) {
 	}
 	v.name(s, k, path)
 	if len(k.Enum) > 0 && !slices.Contains(k.Enum, s) {
-		v.fail(path, "value", enumHint(path, s), "%s %q is not %s%s", path, s, pick(enumHint(path, s) == "", "known", "in this version"), meant(s, k.Enum))
+		v.fail(path, "value", enumHint(path, s), "%s %q is not %s%s", path, s, pick(enumHint(path, s) == "", "known", "in this version"), spelling.Meant(s, k.Enum))
 	}
 }
 

@@ -1,9 +1,9 @@
-package plan
+package spelling
 
 import "strings"
 
-// nearest finds the name that was most likely meant by word; "" when none is near.
-func nearest(word string, names []string) string {
+// Nearest finds the name that was most likely meant by word; "" when none is near.
+func Nearest(word string, names []string) string {
 	best, least := "", 1+max(1, len(word)/3)
 	for _, name := range names {
 		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
@@ -39,9 +39,9 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// meant is the end of a message about an unknown word: the nearest known one, or all of them.
-func meant(word string, names []string) string {
-	if near := nearest(word, names); near != "" {
+// Meant is the end of a message about an unknown word: the nearest known one, or all of them.
+func Meant(word string, names []string) string {
+	if near := Nearest(word, names); near != "" {
 		return "; did you mean \"" + near + "\"?"
 	}
 	return "; known are " + strings.Join(names, ", ")
