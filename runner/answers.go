@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"assay/runner/record"
 )
@@ -14,10 +13,8 @@ import (
 // comes, or no room is left.
 type answers struct {
 	wanted int64 // tokens; 0: they may have any length
-
-	mu    sync.Mutex
-	all   int
-	short map[string]int // finish reasons of those that ended early
+	all    int
+	short  map[string]int // finish reasons of those that ended early
 }
 
 // wantedAnswers is what the answers of a job are to have.
@@ -46,8 +43,6 @@ func (a *answers) look(r record.Request) {
 	if a.wanted == 0 || r.Outcome != record.OK || r.OutputTokens == record.Never {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.all++
 	if r.OutputTokens < a.wanted {
 		a.short[r.FinishReason]++
@@ -56,8 +51,6 @@ func (a *answers) look(r record.Request) {
 
 // notes says how many are shorter than asked for.
 func (a *answers) notes() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	short, parts := 0, []string(nil)
 	for _, reason := range slices.Sorted(maps.Keys(a.short)) {
 		short += a.short[reason]

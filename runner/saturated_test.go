@@ -50,9 +50,20 @@ func TestSaturatedClientIsBound(t *testing.T) {
 	}
 }
 
-// TestSlowDiskIsTheClientsFault: a client that cannot put its requests away in time leaves its slots idle, which neither the latency nor the
-// ITL of a request shows.
-func TestSlowDiskIsTheClientsFault(t *testing.T) {
+// slowly is a source whose conversations take a while each.
+type slowly struct {
+	dataset.Source
+	each time.Duration
+}
+
+func (s slowly) Next() (dataset.Conversation, error) {
+	<-time.After(s.each)
+	return s.Source.Next()
+}
+
+// heldUp runs a load whose data and whose disk take a while for each request, and gives what is said of its slots' idle time.
+func heldUp(t *testing.T, data, disk time.Duration) (*finding, metrics.Client) {
+	t.Helper()
 	server := httptest.NewServer(&engine{gap: 10 * time.Millisecond})
 	defer server.Close()
 	target, err := load.ParseTarget(server.URL)
@@ -68,24 +79,44 @@ func TestSlowDiskIsTheClientsFault(t *testing.T) {
 		Clock: load.NewClock(), Drain: time.Minute, Closed: &load.Closed{Concurrency: 4, Requests: 24},
 	}
 	var kept []record.Request
-	slow := func(r record.Request) error {
+	keep := func(r record.Request) error {
+		<-time.After(disk)
 		kept = append(kept, r)
-		<-time.After(20 * time.Millisecond)
 		return nil
 	}
-	res, err := load.Run(t.Context(), cfg, src, slow, func(load.Progress) {})
+	res, err := load.Run(t.Context(), cfg, slowly{src, data}, keep, func(load.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
+	measured := 0
 	c := clientOf(res.Health, res.Window)
 	refills := metrics.OverRefills(metrics.Window(res.Window), 4)
 	for i := range kept {
 		refills.Add(&kept[i])
+		if !kept[i].Warmup {
+			measured++
+		}
+	}
+	if measured < 24 {
+		t.Errorf("%d requests were kept", measured)
 	}
 	refills.Tell(&c)
-	f := leftIdle(plan.Point{Phase: plan.PhaseSweep, Concurrency: 4}, metrics.Summary{}, Measurement{Client: c})
+	return leftIdle(plan.Point{Phase: plan.PhaseSweep, Concurrency: 4}, metrics.Summary{}, Measurement{Client: c}), c
+}
+
+// TestSlowDataIsTheClientsFault: a client that cannot make its prompts in time leaves its slots idle, which neither the latency nor the
+// ITL of a request shows.
+func TestSlowDataIsTheClientsFault(t *testing.T) {
+	f, c := heldUp(t, 40*time.Millisecond, 0)
 	if f == nil || !f.fatal || !strings.Contains(f.Evidence, "of their time, the limit is 1 %") || c.RefillUS.P50 < 20_000 {
 		t.Errorf("%+v, of a client with %+v", f, c)
+	}
+}
+
+// TestSlowDiskHoldsNothingUp: requests are put away beside the load, each of them, and no slot waits for it.
+func TestSlowDiskHoldsNothingUp(t *testing.T) {
+	if _, c := heldUp(t, 0, 100*time.Millisecond); c.RefillUS.P50 > 50_000 {
+		t.Errorf("slots waited for the disk: %+v", c)
 	}
 }
 
