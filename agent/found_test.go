@@ -69,10 +69,13 @@ func TestIdentityHoldsWhatWasFound(t *testing.T) {
 func TestADatasetThatDiffersIsRefused(t *testing.T) {
 	a := newAgent(t)
 	data := write(t, filepath.Join(t.TempDir(), "d.jsonl"), `{"prompt": "one"}`)
-	r := execute(t, a, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"), "workload={kind: jsonl, dataset: {path: "+data+
-		", sha256: "+strings.Repeat("0", 64)+"}}")))
-	if r.Run.Error == nil || r.Run.Error.Code != "preflight.dataset_differs" {
-		t.Errorf("%v", r.Run.Error)
+	folder := filepath.Dir(write(t, filepath.Join(t.TempDir(), "d.txt"), "one"))
+	for kind, path := range map[string]string{"jsonl": data, "text": folder} {
+		r := execute(t, a, submit(t, a, sweepOf(t, atURL("http://127.0.0.1:1"), "workload={kind: "+kind+", dataset: {path: "+path+
+			", sha256: "+strings.Repeat("0", 64)+"}}")))
+		if r.Run.Error == nil || r.Run.Error.Code != "preflight.dataset_differs" {
+			t.Errorf("%s: %v", kind, r.Run.Error)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"assay/fault"
 	"assay/plan"
+	"assay/runner"
 )
 
 // Origin is where a plan came from; it is no part of the plan, so that the same plan has the same hash everywhere.
@@ -45,18 +46,14 @@ func (o Origin) resolve(p plan.Plan) (plan.Plan, error) {
 // Absolute gives a plan whose relative file names began at dir as one that can be sent anywhere on this machine.
 func Absolute(p plan.Plan, dir string) (plan.Plan, error) { return Origin{BaseDir: dir}.resolve(p) }
 
-// DatasetSHA256 hashes the one file a plan's dataset is, with relative names beginning at dir; "" when there is no single file.
+// DatasetSHA256 hashes a plan's dataset, with relative names beginning at dir; "" when it has no path.
 func DatasetSHA256(p plan.Plan, dir string) (string, error) {
 	p, err := Origin{BaseDir: dir}.resolve(p)
 	if err != nil || p.Workload.Dataset.Path == "" {
 		return "", err
 	}
-	info, err := os.Stat(p.Workload.Dataset.Path)
-	if err != nil {
+	if _, err := os.Stat(p.Workload.Dataset.Path); err != nil {
 		return "", fault.New(fault.Plan, "dataset_missing", "correct the path in the plan", "the dataset cannot be read: %w", err)
 	}
-	if info.IsDir() {
-		return "", nil
-	}
-	return hashFile(p.Workload.Dataset.Path)
+	return new(runner.Prepared).DatasetSHA256(p.Workload.Dataset.Path)
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -53,11 +52,13 @@ func TestResolve(t *testing.T) {
 
 func TestDatasetSHA256(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-	for name, want := range map[string]string{"d.jsonl": abc, "": "", ".": ""} {
+	write(t, filepath.Join(dir, "d.jsonl"), "abc")
+	write(t, filepath.Join(dir, "a.txt"), "abc")
+	const (
+		abc    = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+		folder = "0a15a7183e51f53aebd44146e21684968f7098e7cd354fcccec444b9867843f0" // of the line of a.txt
+	)
+	for name, want := range map[string]string{"d.jsonl": abc, "": "", ".": folder} {
 		if got, err := DatasetSHA256(planWith("", name), dir); got != want || err != nil {
 			t.Errorf("%q: %s, %v", name, got, err)
 		}

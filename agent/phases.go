@@ -109,16 +109,12 @@ func (x *execution) checkDatasetHash() error {
 	if d.Path == "" || d.SHA256 == "" {
 		return nil
 	}
-	info, err := os.Stat(d.Path)
-	if err != nil || info.IsDir() {
+	sum, err := x.prepared.DatasetSHA256(d.Path)
+	if err != nil {
 		return err
 	}
-	sum, err := hashFile(d.Path)
-	if err != nil {
-		return fmt.Errorf("hash the dataset: %w", err)
-	}
 	if sum != d.SHA256 {
-		return fault.New(fault.Preflight, "dataset_differs", "use the file the plan was made for, or run `assay plan pin` to take this one",
+		return fault.New(fault.Preflight, "dataset_differs", "use the data the plan was made for, or run `assay plan pin` to take this one",
 			"%s has SHA-256 %s, the plan wants %s", d.Path, sum, d.SHA256)
 	}
 	return nil

@@ -114,7 +114,7 @@ type Workload struct {
 type Dataset struct {
 	Path    string `json:"path,omitempty"`    // file or folder of prompts
 	Builtin string `json:"builtin,omitempty"` // name of a dataset that ships with the program, such as agentic-small
-	SHA256  string `json:"sha256,omitempty"`  // digest the file must have; the result always names the digest that was found
+	SHA256  string `json:"sha256,omitempty"`  // digest the file or folder must have; the result always names the digest that was found
 }
 
 // Sampling is sent with each request.

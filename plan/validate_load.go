@@ -56,7 +56,7 @@ func (v *validator) dataset(w Workload) {
 		v.fail(at, "missing", "write dataset: {path: …}", "%s is missing: kind %s needs a path", at, w.Kind)
 	}
 	if d.SHA256 != "" && !sha256Form.MatchString(d.SHA256) {
-		v.fail(at+".sha256", "value", "assay plan pin writes the digest of the file into the plan", "%s.sha256 is not 64 hex digits in lower case", at)
+		v.fail(at+".sha256", "value", "assay plan pin writes the digest of the data into the plan", "%s.sha256 is not 64 hex digits in lower case", at)
 	}
 }
 

@@ -152,7 +152,10 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 	if data.BadLines > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d lines of the dataset could not be used: %s", data.BadLines, strings.Join(data.BadFirst, "; ")))
 	}
-	if res.Repeats > 0 {
+	switch {
+	case res.Repeats > 0 && data.Made > 0:
+		m.Notes = append(m.Notes, fmt.Sprintf("the %d prompts that were cut before the load were begun again %d times", data.Made, res.Repeats))
+	case res.Repeats > 0:
 		m.Notes = append(m.Notes, fmt.Sprintf("the dataset was begun again %d times", res.Repeats))
 	}
 	m.Notes = append(m.Notes, data.Notes...)

@@ -41,6 +41,9 @@ type Prepared struct {
 	count  int            // how many were wanted
 }
 
+// DatasetSHA256 is the digest of a dataset's file or folder as a result tells it. What was not changed meanwhile is read once.
+func (p *Prepared) DatasetSHA256(path string) (string, error) { return p.hashes.Of(path) }
+
 // promptSource is where a point's prompts come from.
 type promptSource struct {
 	job    Job

@@ -110,7 +110,7 @@ func TestAhead(t *testing.T) {
 	if again := Again(s); !cmp.Equal(take(t, again, 5), list) || again.Stats().Repeats != 2 {
 		t.Errorf("once more: %+v", again.Stats())
 	}
-	if s.Stats().Repeats != 2 || list[4].Prompt != 0 || list[4].Repeat != 2 || !cmp.Equal(list[4].Turns, list[0].Turns) || len(s.Stats().SHA256) != 64 {
+	if s.Stats().Repeats != 2 || s.Stats().Made != 2 || list[4].Prompt != 0 || list[4].Repeat != 2 || !cmp.Equal(list[4].Turns, list[0].Turns) || len(s.Stats().SHA256) != 64 {
 		t.Errorf("%+v %+v", s.Stats(), list[4])
 	}
 }
@@ -127,20 +127,20 @@ func TestHashesAreKept(t *testing.T) {
 	var h Hashes
 	for _, of := range []string{path, dir} {
 		put("abc", time.Unix(1000, 0))
-		first, err := h.of(of)
-		if want, _ := Hash(of); err != nil || first != want {
+		first, err := h.Of(of)
+		if want, _ := hashOf(of); err != nil || first != want {
 			t.Fatal(first, err)
 		}
 		put("xyz", time.Unix(1000, 0)) // a change that leaves size, time and inode: only reading would show it
-		if again, _ := h.of(of); again != first {
+		if again, _ := h.Of(of); again != first {
 			t.Error("it was read again")
 		}
 		put("xyz", time.Unix(2000, 0))
-		if changed, _ := h.of(of); changed == first {
+		if changed, _ := h.Of(of); changed == first {
 			t.Error("a change was not seen")
 		}
 	}
-	if _, err := h.of(filepath.Join(dir, "none")); fault.Of(err, fault.Client).Code != "client.dataset_missing" {
+	if _, err := h.Of(filepath.Join(dir, "none")); fault.Of(err, fault.Client).Code != "client.dataset_missing" {
 		t.Error(err)
 	}
 }

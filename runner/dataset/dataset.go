@@ -54,10 +54,11 @@ type Source interface {
 
 // Stats says what was read so far.
 type Stats struct {
-	SHA256   string   // of the file's bytes; of a folder, see Hash; "" for synthetic
+	SHA256   string   // of the file's bytes; of a folder, see Hashes.Of; "" for synthetic
 	BadLines int      // lines that could not be used
 	BadFirst []string // the first few, named: "line 7: …"
 	Repeats  int      // how many times the data began again
+	Made     int      // conversations that were made ahead, and that began again in place of the data; 0: none were
 	Notes    []string // other things a reader should know
 }
 

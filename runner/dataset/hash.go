@@ -25,10 +25,11 @@ type knownHash struct {
 	sha256 string
 }
 
-// of gives a path's hash. A nil h remembers nothing.
-func (h *Hashes) of(path string) (string, error) {
+// Of is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its .txt files in the order of
+// their paths. A nil h remembers nothing.
+func (h *Hashes) Of(path string) (string, error) {
 	if h == nil {
-		return Hash(path)
+		return hashOf(path)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -39,7 +40,7 @@ func (h *Hashes) of(path string) (string, error) {
 	if k, ok := h.known[path]; ok && slices.EqualFunc(k.files, before, unchanged) {
 		return k.sha256, nil
 	}
-	sum, err := Hash(path)
+	sum, err := hashOf(path)
 	if err != nil {
 		return "", err
 	}
@@ -75,8 +76,7 @@ func infos(path string) ([]fs.FileInfo, error) {
 	return list, nil
 }
 
-// Hash is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its .txt files in the order of their paths.
-func Hash(path string) (string, error) {
+func hashOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", unreadable(path, err)

@@ -74,7 +74,7 @@ func originOf(cfg Config, folder bool) (origin, error) {
 	if cfg.Unhashed {
 		return o, nil
 	}
-	o.sha256, err = cfg.Hashes.of(cfg.Path)
+	o.sha256, err = cfg.Hashes.Of(cfg.Path)
 	return o, err
 }
 

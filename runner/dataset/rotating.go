@@ -80,8 +80,8 @@ func (s *rotating) Next() (Conversation, error) {
 // Stats tells of what was read, and of how often it was used again; that shared prompts are is meant so.
 func (s *rotating) Stats() Stats {
 	st := s.stats
-	if st.Repeats = s.round; s.shared {
-		st.Repeats = 0
+	if !s.shared {
+		st.Repeats, st.Made = s.round, len(s.list)
 	}
 	return st
 }

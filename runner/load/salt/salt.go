@@ -71,8 +71,11 @@ func (s Spec) Around(c dataset.Conversation) []dataset.Turn {
 	if s.Kind != "session" || len(s.Pieces) > 0 || len(c.Turns) == 0 || len(c.Turns[0].Messages) == 0 {
 		return c.Turns
 	}
-	source := strings.TrimSuffix(c.ID, "__repeat_"+strconv.Itoa(c.Repeat))
-	pass, talk := mark(strconv.Itoa(c.Repeat)), mark(source)
+	source, repeat := strings.TrimSuffix(c.ID, "__repeat_"+strconv.Itoa(c.Repeat)), c.Repeat
+	if c.Prompt > 0 {
+		repeat = 0 // a shared prompt keeps its marks
+	}
+	pass, talk := mark(strconv.Itoa(repeat)), mark(source)
 	turns := slices.Clone(c.Turns)
 	turns[0].Messages = slices.Clone(turns[0].Messages)
 	at := slices.IndexFunc(turns[0].Messages, func(m dataset.Message) bool { return m.Role == "system" })

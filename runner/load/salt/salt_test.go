@@ -32,6 +32,10 @@ func TestSessionSaltIsMLPerfs(t *testing.T) {
 	if with[0].Content != "You fix bugs." {
 		t.Error("the data itself was changed")
 	}
+	shared := dataset.Conversation{ID: "c-1__repeat_1", Repeat: 1, Prompt: 3, Turns: []dataset.Turn{{Messages: without}}}
+	if got := (Spec{Kind: "session"}).Around(shared)[0].Messages[0].Content; got != "[salt: 795e]\n\n[salt: 37d9]\n\nRun the tests" {
+		t.Errorf("a shared prompt has other marks when it comes again: %q", got)
+	}
 	conv := dataset.Conversation{ID: "a", Turns: []dataset.Turn{{Messages: with}}}
 	for _, s := range []Spec{{Kind: "run"}, {Kind: "none"}, {Kind: "session", Pieces: []string{"a "}, Size: 3}} {
 		if !cmp.Equal(s.Around(conv), conv.Turns) {
