@@ -14,6 +14,9 @@ import (
 func (v view) charts() []plot.Chart {
 	switch v.protocol {
 	case "serve":
+		if point.OpenLoop(v.plan).Arrival == "trace" {
+			return v.curve("speed", "Speed of the trace", func(p result.Point) *float64 { return p.Speed })
+		}
 		return v.curve("rate", "Rate, requests/s", func(p result.Point) *float64 { return p.Rate })
 	case "matrix":
 		return v.matrixCharts()
@@ -115,17 +118,14 @@ func (v view) matrixCharts() []plot.Chart {
 	}
 	for i := range out {
 		for j := range out[i].Series {
-			renameByContext(out[i].Series[j].Data, prefill)
+			renameByContext(out[i].Series[j].Data)
 		}
 	}
 	return out
 }
 
 // renameByContext shortens the labels of prefill points: the plot's title says prefill already.
-func renameByContext(data []plot.Datum, prefill []result.Point) {
-	if len(prefill) == 0 {
-		return
-	}
+func renameByContext(data []plot.Datum) {
 	for i := range data {
 		data[i].Name = strings.TrimPrefix(data[i].Name, "prefill ")
 	}

@@ -56,3 +56,21 @@ func TestMatrixCharts(t *testing.T) {
 		t.Errorf("cell with a queue: %+v", got)
 	}
 }
+
+// TestTraceIsShownBySpeed: the points of a replayed trace have no rate; what was turned is its speed.
+func TestTraceIsShownBySpeed(t *testing.T) {
+	in := serveInput()
+	in.Result.Plan = []byte(`{"workload":{"kind":"trace"},"protocol":{"serve":{"arrival":"trace","speed":[1,2]}}}`)
+	one := in.Result.Points[0]
+	one.ID, one.Rate, one.Speed = "x1", nil, ptr(1.0)
+	two := one
+	two.ID, two.Speed = "x2", ptr(2.0)
+	in.Result.Points = []result.Point{one, two}
+	v := newView(in.Result)
+	if c := v.charts()[1]; c.XName != "Speed of the trace" || c.Draw().N != 2 {
+		t.Errorf("%s with %d points", c.XName, c.Draw().N)
+	}
+	if got := v.offered(two).Text; got != "(no limit, trace × 2)" {
+		t.Errorf("offered %q", got)
+	}
+}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -9,49 +8,16 @@ import (
 	"assay/result"
 )
 
-// openLoop is the part of an open loop's protocol that a report speaks of.
-type openLoop struct {
-	MaxConcurrency int `json:"max_concurrency"`
-	Window         struct {
-		Warmup   string `json:"warmup"`
-		Cooldown string `json:"cooldown"`
-	} `json:"window"`
-}
-
-// serve is the open loop of the plan; zero when it has none, or one that cannot be read.
-func (r recipe) serve() openLoop {
-	var o openLoop
-	if json.Unmarshal(r.Protocol["serve"], &o) != nil {
-		return openLoop{}
-	}
-	return o
-}
-
-// matrix is the part of a matrix' protocol that a report speaks of.
-type matrix struct {
-	Duration  string `json:"duration"`
-	MaxTokens int    `json:"max_tokens"`
-}
-
-// matrix is the matrix of the plan; zero when it has none, or one that cannot be read.
-func (r recipe) matrix() matrix {
-	var m matrix
-	if json.Unmarshal(r.Protocol["matrix"], &m) != nil {
-		return matrix{}
-	}
-	return m
-}
-
 // protocolPairs say how a matrix was measured, as published pages have it; other protocols say it with each point.
 func (v view) protocolPairs() []pair {
-	if v.protocol != "matrix" {
+	m := v.plan.Protocol.Matrix
+	if m == nil {
 		return nil
 	}
-	m := v.plan.matrix()
 	out := []pair{
 		{"Decode test", "Fixed duration", "the window opens when the load is steady"},
 		{"Prefill mode", "Separate cold-cache pass", "prompts that no cache holds"},
-		{"Time per measurement", m.Duration, "of a decode cell"},
+		{"Time per measurement", m.Duration.String(), "of a decode cell"},
 	}
 	if m.MaxTokens > 0 {
 		out = append(out, pair{"Max output", figure.Whole(float64(m.MaxTokens)) + " tokens", "of a reply in a decode cell"})

@@ -68,6 +68,7 @@ func (v view) settingRows() []row {
 		{Label: "Run date", Cell: v.pointDate},
 		{Label: "Concurrency", Class: "key", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), figure.Whole) }},
 		{Label: "Rate, requests/s", Class: "optional", Cell: func(p result.Point) cell { return number(p.Rate, figure.Plain) }},
+		{Label: "Speed of the trace", Class: "optional", Cell: func(p result.Point) cell { return number(p.Speed, figure.Plain) }},
 		{Label: "Context, tokens", Class: "optional", Cell: func(p result.Point) cell { return number(intValue(p.Context), figure.Whole) }},
 	}
 }

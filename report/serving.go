@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"assay/plan"
 	"assay/report/figure"
 	"assay/report/point"
 	"assay/result"
@@ -35,7 +36,8 @@ func meanInput(s *metrics.Summary) *float64 {
 	if s.InputTokens == nil || s.RequestsCompleted == 0 {
 		return nil
 	}
-	return count(int(*s.InputTokens) / s.RequestsCompleted)
+	mean := float64(*s.InputTokens) / float64(s.RequestsCompleted)
+	return &mean
 }
 
 func meanOf(d *metrics.Distribution) *float64 {
@@ -57,19 +59,23 @@ func (v view) dataset() string {
 // offered is what was asked of the server: the cap of requests in flight and the rate.
 func (v view) offered(p result.Point) cell {
 	limit, rate := "no limit", figure.None
-	if n := v.plan.serve().MaxConcurrency; n > 0 {
+	if n := point.OpenLoop(v.plan).MaxConcurrency; n > 0 {
 		limit = figure.Plain(float64(n))
 	}
 	if p.Rate != nil {
 		rate = figure.Plain(*p.Rate)
+	} else if p.Speed != nil {
+		rate = "trace × " + figure.Plain(*p.Speed)
 	}
 	return cell{Text: fmt.Sprintf("(%s, %s)", limit, rate)}
 }
 
 // windowRows are the window of an open loop's points with the percentiles of both populations.
 func (v view) windowRows() []row {
-	cut := v.plan.serve().Window
-	same := func(s string) func(result.Point) cell { return func(result.Point) cell { return text(s) } }
+	cut := point.OpenLoop(v.plan).Window
+	same := func(d plan.Duration) func(result.Point) cell {
+		return func(result.Point) cell { return text(d.String()) }
+	}
 	rows := []row{
 		{Label: "Warm-up cut off", Cell: same(cut.Warmup)},
 		{Label: "Cool-down cut off", Cell: same(cut.Cooldown)},

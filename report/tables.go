@@ -23,7 +23,6 @@ type titled struct {
 const (
 	windowNote = "Over the measuring window: throughput of the token events inside it, TTFT of the requests sent inside it, ITL of the gaps that end inside it, the rest of the requests that finish inside it."
 	drainNote  = "From the first issue to the end of the drain, the population MLPerf counts: every measured request."
-	insideNote = "Of the requests sent and finished inside the window, and nothing else."
 	cellNote   = "Latencies of a decode cell are of every stream under way in it: also those begun before its window and those that its end cut off."
 )
 

@@ -17,28 +17,12 @@ import (
 // view is a result with what several sections and formats ask of it.
 type view struct {
 	res      result.Result
-	plan     recipe
+	plan     plan.Plan
 	server   started
 	protocol string // sweep | serve | matrix | "" when the plan cannot be read
 	best     int    // index of the best point; -1 when no point has a figure
 	sut      *probes.SUT
 	unpacked bool // no archive is packed of the run
-}
-
-// recipe is the part of a plan that a report speaks of. It is read leniently: a report shows plans of older versions too.
-type recipe struct {
-	Server struct {
-		Engine  string   `json:"engine"`
-		Runtime string   `json:"runtime"`
-		Image   string   `json:"image"`
-		URL     string   `json:"url"`
-		URLs    []string `json:"urls"`
-	} `json:"server"`
-	Workload struct {
-		Kind string `json:"kind"`
-		Salt string `json:"salt"`
-	} `json:"workload"`
-	Protocol map[string]json.RawMessage `json:"protocol"`
 }
 
 // started is what the runtime told about a server or router.
@@ -63,15 +47,22 @@ func newView(res result.Result) view {
 	if v.sut == nil {
 		v.sut = res.SUT.After
 	}
-	// What cannot be read stays empty: the raw plan and identity are shown as they are in their own sections.
-	_ = json.Unmarshal(res.Plan, &v.plan)
-	_ = json.Unmarshal(res.Identity.Server, &v.server)
-	for _, name := range []string{"sweep", "serve", "matrix"} {
-		if _, ok := v.plan.Protocol[name]; ok {
-			v.protocol = name
-		}
-	}
+	_ = json.Unmarshal(res.Identity.Server, &v.server) // what cannot be read stays empty; it is shown as it is among the identity
+	v.plan = point.PlanOf(res)
+	v.protocol = protocolOf(v.plan.Protocol)
 	return v
+}
+
+func protocolOf(p plan.Protocol) string {
+	switch {
+	case p.Matrix != nil:
+		return "matrix"
+	case p.Serve != nil:
+		return "serve"
+	case p.Sweep != nil:
+		return "sweep"
+	}
+	return ""
 }
 
 // bestPoint is the point with the highest System TPS; a valid one wins over any other.

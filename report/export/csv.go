@@ -90,21 +90,14 @@ func settingColumns(r result.Result) []column {
 		{"phase", func(p result.Point) string { return p.Phase }},
 		{"concurrency", func(p result.Point) string { return whole(p.Concurrency) }},
 		{"rate [1/s]", func(p result.Point) string { return optional(p.Rate) }},
+		{"speed", func(p result.Point) string { return optional(p.Speed) }},
 		{"context [tok]", func(p result.Point) string { return whole(p.Context) }},
 		{"router", func(p result.Point) string { return p.Router }},
 		{"state", func(p result.Point) string { return string(p.State) }},
-		{"reasons", reasonCodes},
+		{"reasons", func(p result.Point) string { return strings.Join(point.ReasonCodes(p), " ") }},
 		{"window_started [us UTC]", window(func(w result.Window) string { return strconv.FormatInt(w.StartedUS, 10) })},
 		{"window_ended [us UTC]", window(func(w result.Window) string { return strconv.FormatInt(w.EndedUS, 10) })},
 	}
-}
-
-func reasonCodes(p result.Point) string {
-	var codes []string
-	for _, r := range p.Reasons {
-		codes = append(codes, r.Code)
-	}
-	return strings.Join(codes, " ")
 }
 
 func optional(v *float64) string {
@@ -144,7 +137,7 @@ func summaryColumns(prefix string, pop point.Population, points []result.Point) 
 }
 
 func unitHead(name, unit string) string {
-	if unit == "" || unit == "–" || unit == "-" {
+	if unit == "" {
 		return name
 	}
 	return name + " [" + unit + "]"

@@ -1,16 +1,13 @@
 package export
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
+	"assay/report/point"
 	"assay/result"
 )
 
 // hardware sums what was sampled of the accelerators during a point; empty when nothing was.
 func hardware(p result.Point) object {
-	power, temp, busy := gpus(p, ".power_w"), gpus(p, ".temp_c"), gpus(p, ".util_pct")
+	power, temp, busy := point.Series(p, "gpu.power_w"), point.Series(p, "gpu.temp_c"), point.Series(p, "gpu.util_pct")
 	o := object{}
 	if n := max(len(power), len(temp), len(busy)); n > 0 {
 		o.add("gpu_count", n)
@@ -28,17 +25,6 @@ func hardware(p result.Point) object {
 		o.add("gpu_util_max_pct", highest(busy))
 	}
 	return o
-}
-
-// gpus are the series of all accelerators with a suffix, in the order of their names, so that sums are the same each time.
-func gpus(p result.Point, suffix string) []result.Telemetry {
-	var out []result.Telemetry
-	for _, name := range slices.Sorted(maps.Keys(p.Telemetry)) {
-		if strings.HasPrefix(name, "gpu") && strings.HasSuffix(name, suffix) {
-			out = append(out, p.Telemetry[name])
-		}
-	}
-	return out
 }
 
 func sum(all []result.Telemetry, of func(result.Telemetry) float64) float64 {

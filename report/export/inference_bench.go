@@ -11,6 +11,7 @@ import (
 
 	"assay/fault"
 	"assay/plan"
+	"assay/report/point"
 	"assay/result"
 )
 
@@ -22,7 +23,7 @@ const skipped = -1
 
 // InferenceBench writes the JSON of llm-inference-bench from a matrix, by its formulas (methodology in the file says which).
 func InferenceBench(w io.Writer, r result.Result, recordings Recordings) error {
-	m := planOf(r).Protocol.Matrix
+	m := point.PlanOf(r).Protocol.Matrix
 	if m == nil {
 		return fault.New(fault.Plan, "no_matrix", "use another format; csv and json tell of every protocol", "the format llm-inference-bench tells of a matrix, and run %s is none", r.Run.ID)
 	}
@@ -66,7 +67,7 @@ func (f *benchFile) object() object {
 }
 
 func (f *benchFile) metadata() object {
-	r, made := f.run, planOf(f.run)
+	r, made := f.run, point.PlanOf(f.run)
 	var server struct {
 		KVTokens int64 `json:"kv_tokens"`
 	}

@@ -2,10 +2,9 @@ package export
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
-	"assay/plan"
+	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
 	"assay/runner/record"
@@ -58,17 +57,7 @@ func limitOf(r result.Result, at result.Point) int {
 	if at.Concurrency != nil {
 		return *at.Concurrency
 	}
-	if s := planOf(r).Protocol.Serve; s != nil {
-		return s.MaxConcurrency
-	}
-	return 0
-}
-
-// planOf is the plan as far as it can be read: a report shows plans of older versions too.
-func planOf(r result.Result) plan.Plan {
-	var p plan.Plan
-	_ = json.Unmarshal(r.Plan, &p) // what cannot be read stays empty, and is left out
-	return p
+	return point.OpenLoop(point.PlanOf(r)).MaxConcurrency
 }
 
 // buckets counts tokens by the second of the window.

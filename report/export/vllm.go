@@ -44,14 +44,10 @@ func VLLM(w io.Writer, r result.Result, recordings Recordings) error {
 
 // why gives the reasons of a point in brackets.
 func why(p result.Point) string {
-	var texts []string
-	for _, reason := range p.Reasons {
-		texts = append(texts, reason.Code)
-	}
-	if len(texts) == 0 {
+	if len(p.Reasons) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(texts, ", ") + ")"
+	return " (" + strings.Join(point.ReasonCodes(p), ", ") + ")"
 }
 
 func (s serving) block(w io.Writer, r result.Result, p result.Point) {
@@ -67,7 +63,7 @@ func (s serving) block(w io.Writer, r result.Result, p result.Point) {
 	if p.Rate != nil {
 		line("Request rate configured (RPS):", "%.2f", *p.Rate)
 	}
-	if cut := planOf(r).Protocol.Serve; cut != nil {
+	if cut := point.PlanOf(r).Protocol.Serve; cut != nil {
 		line("Warm-up Time:", "%s", tenth(cut.Window.Warmup.Std().Seconds()))
 		line("Cool-down Time:", "%s", tenth(cut.Window.Cooldown.Std().Seconds()))
 	}

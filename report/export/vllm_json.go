@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/plan"
+	"assay/report/point"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -49,7 +50,7 @@ func (s serving) object(r result.Result, p result.Point) object {
 
 // setting is what was asked for.
 func (s serving) setting(o *object, r result.Result, p result.Point) {
-	made := planOf(r)
+	made := point.PlanOf(r)
 	backend := "openai-chat"
 	if made.Server.Endpoint == "completions" {
 		backend = "openai"

@@ -29,6 +29,15 @@ func Label(p result.Point) string {
 // StateText writes a state for people: "not_valid" → "not valid".
 func StateText(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
+// ReasonCodes are the codes of the reasons for a point's state.
+func ReasonCodes(p result.Point) []string {
+	var codes []string
+	for _, r := range p.Reasons {
+		codes = append(codes, r.Code)
+	}
+	return codes
+}
+
 // Population says over which requests and events a summary is.
 type Population func(p result.Point) *metrics.Summary
 
