@@ -21,7 +21,7 @@ func fillDefaults(p *Plan, written map[string]place) {
 	for i := range p.Routers {
 		p.Routers[i].fillDefaults()
 	}
-	if p.Workload.Lengths == "" && (p.Workload.InputLen > 0 || p.Protocol.Matrix != nil) {
+	if p.Workload.Lengths == "" && (p.Workload.InputLen > 0 || p.Workload.Kind == "trace" || p.Protocol.Matrix != nil) {
 		p.Workload.Lengths = "tokens"
 	}
 	if s := p.Protocol.Serve; s != nil {

@@ -83,6 +83,7 @@ func TestDefaultsThatDepend(t *testing.T) {
 		"lengths":             {docker, nil, func(p Plan) any { return p.Workload.Lengths }, "tokens"},
 		"lengths in matrix":   {matrix, nil, func(p Plan) any { return p.Workload.Lengths }, "tokens"},
 		"no lengths":          {docker, []string{"workload={kind: agentic, dataset: {builtin: agentic-small}}"}, func(p Plan) any { return p.Workload.Lengths }, ""},
+		"lengths of a trace":  {endpoint, []string{"workload={kind: trace, dataset: {path: a}}", "protocol.serve={arrival: trace}"}, func(p Plan) any { return p.Workload.Lengths }, "tokens"},
 		"speed":               {endpoint, []string{"workload={kind: trace, dataset: {path: a}}", "protocol.serve={arrival: trace}"}, func(p Plan) any { return p.Points()[0].ID }, "x1"},
 		"speed 0.5":           {endpoint, []string{"workload={kind: trace, dataset: {path: a}}", "protocol.serve={arrival: trace, speed: 0.5}"}, func(p Plan) any { return p.Points()[0].Speed }, 0.5},
 		"runtime by urls":     {endpoint, []string{"server={urls: [http://a, http://b]}"}, func(p Plan) any { return p.Server.Runtime + p.Server.Engine }, "endpointopenai"},

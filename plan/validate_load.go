@@ -92,19 +92,28 @@ func (v *validator) points(p Plan) {
 	seen := map[string]bool{}
 	for _, point := range p.Points() {
 		if seen[point.ID] {
-			v.fail(listOf(point.Phase), "value", "write each value once", "%s makes the point %s twice", listOf(point.Phase), point.ID)
+			v.fail(p.Protocol.listOf(point), "value", "write each value once", "%s makes the point %s twice", p.Protocol.listOf(point), point.ID)
 			return
 		}
 		seen[point.ID] = true
 	}
 }
 
-// listOf names the list whose values make the points of a phase.
-func listOf(phase string) string {
-	return map[string]string{
-		PhaseSweep: "protocol.sweep.concurrency", PhaseServe: "protocol.serve.rate",
-		PhasePrefill: "protocol.matrix.contexts", PhaseDecode: "protocol.matrix.concurrency",
-	}[phase]
+// listOf names the list whose values make a point.
+func (p Protocol) listOf(point Point) string {
+	switch {
+	case point.Phase == PhaseSweep:
+		return "protocol.sweep.concurrency"
+	case point.Speed > 0:
+		return "protocol.serve.speed"
+	case point.Phase == PhaseServe:
+		return "protocol.serve.rate"
+	case point.Phase == PhaseDecode:
+		return "protocol.matrix.concurrency"
+	case len(p.Matrix.PrefillContexts) > 0:
+		return "protocol.matrix.prefill_contexts"
+	}
+	return "protocol.matrix.contexts"
 }
 
 func (v *validator) sweep(s Sweep) {
