@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
 	"assay/report/figure"
@@ -61,7 +62,7 @@ func (v view) grid(rows []row, definitions bool) *grid {
 		g.Head = append(g.Head, v.head(p, best))
 	}
 	for _, r := range rows {
-		out := gridRow{Label: r.Label, Class: strings.TrimPrefix(r.Class, "optional"), Span: 1 + len(v.res.Points)}
+		out := gridRow{Label: r.Label, Title: r.Title, Class: strings.TrimPrefix(r.Class, "optional"), Span: 1 + len(v.res.Points)}
 		if definitions && r.Metric != "" {
 			out.Title = define(r.Metric)
 		}
@@ -107,7 +108,7 @@ func (v view) transposed(rows []row) *grid {
 	}
 	g := &grid{Corner: "Point", Listed: true}
 	for _, r := range rows {
-		g.Head = append(g.Head, cell{Text: r.Label, Title: define(r.Metric)})
+		g.Head = append(g.Head, cell{Text: r.Label, Title: cmp.Or(r.Title, define(r.Metric))})
 	}
 	best, _ := v.bestOf()
 	for _, p := range v.res.Points {

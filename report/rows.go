@@ -19,6 +19,7 @@ type cell struct{ Text, Title, Class string }
 type row struct {
 	Label  string
 	Metric string // id in the metric table, whose definition is the hover text; "" when it is no metric
+	Title  string // hover text of what is no metric
 	Class  string // group | key | ""
 	Cell   func(p result.Point) cell
 }
@@ -276,9 +277,19 @@ func count(n int) *float64 {
 func (v view) outcomeRows() []row {
 	var rows []row
 	for _, name := range point.Outcomes(v.res.Points, point.InWindow) {
-		rows = append(rows, row{Label: name, Cell: func(p result.Point) cell { return outcomeCell(p, name) }})
+		rows = append(rows, row{Label: name, Title: ending(name), Cell: func(p result.Point) cell { return outcomeCell(p, name) }})
 	}
 	return rows
+}
+
+// ending says what an outcome means; "" for one that is not known.
+func ending(outcome string) string {
+	for _, o := range metrics.Outcomes() {
+		if string(o.Outcome) == outcome {
+			return strings.ReplaceAll(o.Text, "`", "")
+		}
+	}
+	return ""
 }
 
 func outcomeCell(p result.Point, name string) cell {

@@ -19,8 +19,13 @@ func (recordings Recordings) scan(run string, p result.Point, visit func(*record
 	if recordings == nil {
 		return fault.New(fault.Store, "no_recording", "this report is made of a run's recordings; run it where they are kept", "the recordings of run %s are not at hand", run)
 	}
-	if _, err := recordings(p.Recording.Path, visit); err != nil {
+	whole, err := recordings(p.Recording.Path, visit)
+	if err != nil {
 		return fmt.Errorf("point %s: %w", p.ID, err)
+	}
+	if whole.Torn {
+		return fault.New(fault.Store, "recording_torn", "take the file from the run's archive; `assay verify` says whether that is whole",
+			"the recording %s of point %s is cut off after %d requests, and figures made of it would be wrong", p.Recording.Path, p.ID, whole.Requests)
 	}
 	return nil
 }

@@ -264,4 +264,8 @@ func TestWithoutRecordings(t *testing.T) {
 	if err := VLLM(&bytes.Buffer{}, r, recordings(nil)); err == nil || !strings.Contains(err.Error(), "point r140") {
 		t.Errorf("a recording that is lost: %v", err)
 	}
+	torn := func(string, func(*record.Request) error) (record.Whole, error) { return record.Whole{Torn: true}, nil }
+	if f := fault.Of(VLLM(&bytes.Buffer{}, r, torn), fault.Plan); f == nil || f.Code != "store.recording_torn" {
+		t.Errorf("a recording that is cut off: %v", f)
+	}
 }

@@ -48,7 +48,8 @@ samples is the value at rank (n − 1) · p / 100, counted from 0, by linear int
 const mlperfText = `
 The ` + "`mlperf`" + ` object beside the metrics of a sweep's point holds the same figures over the whole time from the first measured request's
 issue to the end of the drain: every measured request counts, and ` + "`system_tps`" + ` there is the output of the completed requests by that
-time. Its percentiles are made as above; a submission's own files use the method of their rules.
+time. As of any window its end is outside: ` + "`duration_s`" + ` ends a microsecond, the clock's step, after the last request. Its percentiles are made as
+above; a submission's own files use the method of their rules.
 
 The ` + "`inside`" + ` object beside the metrics of a serve point holds the same figures of the requests that were sent **and** finished inside the
 window, and of nothing else: tokens, gaps and time in flight of other requests have no part. Clients that cut warm-up and cool-down by
