@@ -64,7 +64,7 @@ func whole(r Result) Result {
 	r.Checks = each(r.Checks, func(c *probes.Check) { c.Evidence = list(c.Evidence) })
 	r.Points = each(r.Points, func(p *Point) {
 		p.Reasons = list(p.Reasons)
-		p.Metrics, p.MLPerf = counted(p.Metrics), counted(p.MLPerf)
+		p.Metrics, p.MLPerf, p.Inside, p.Cell = counted(p.Metrics), counted(p.MLPerf), counted(p.Inside), counted(p.Cell)
 	})
 	return r
 }

@@ -115,7 +115,7 @@ func TestPlanKeepsItsBytes(t *testing.T) {
 }
 
 func TestEncodeListsAreNeverNull(t *testing.T) {
-	r := Result{Schema: Schema, Checks: []probes.Check{{}}, Points: []Point{{Metrics: &metrics.Summary{}, MLPerf: &metrics.Summary{}}}}
+	r := Result{Schema: Schema, Checks: []probes.Check{{}}, Points: []Point{{Metrics: &metrics.Summary{}, MLPerf: &metrics.Summary{}, Inside: &metrics.Summary{}, Cell: &metrics.Summary{}}}}
 	b, err := Encode(r)
 	if err != nil {
 		t.Fatal(err)
