@@ -167,6 +167,27 @@ func TestMLPerfTakesEverythingMeasured(t *testing.T) {
 	}
 }
 
+// TestCellTakesEveryStream: also those begun before the window and those that its end cuts off; a failed one has tokens and no latency.
+func TestCellTakesEveryStream(t *testing.T) {
+	cut := with(request(500, [2]int64{700, 1}, [2]int64{1100, 2}, [2]int64{1500, 2}), func(r *record.Request) { r.Outcome, r.DoneUS = record.Censored, 2_000_000 })
+	rec := recording(cut,
+		request(1200, [2]int64{1400, 1}, [2]int64{1600, 1}),
+		with(request(1000, [2]int64{1100, 1}), func(r *record.Request) { r.Outcome = record.Reset }),
+		request(100, [2]int64{300, 1}, [2]int64{900, 1}),    // ended before
+		request(2000, [2]int64{2001, 1}, [2]int64{2002, 1}), // sent as the window ended
+		with(request(1100, [2]int64{1200, 9}), func(r *record.Request) { r.Warmup = true }),
+		with(request(1100), func(r *record.Request) { r.SentUS, r.Outcome = record.Never, record.Dropped }),
+	)
+	got := Cell(rec, second, Shape{Concurrency: 2})
+	if got.RequestsIssued != 3 || got.RequestsCompleted != 1 || got.RequestsFailed != 1 || got.Censored != 1 || *got.SystemTPS != 7 || *got.TPSPerUser != 3.5 || *got.TPSPerRequest != 5 {
+		t.Errorf("%+v, system_tps %v, per user %v, per request %v", got, *got.SystemTPS, *got.TPSPerUser, *got.TPSPerRequest)
+	}
+	want := []*Distribution{flat(200, 2), flat(200, 5), flat(200, 2), flat(400, 1)}
+	if d := cmp.Diff(want, []*Distribution{got.TTFTMS, got.ITLMS, got.TPOTMS, got.E2EMS}, closely); d != "" {
+		t.Errorf("TTFT, ITL, TPOT, E2E (-want +got):\n%s", d)
+	}
+}
+
 func TestUtilize(t *testing.T) {
 	run := []*Summary{{SystemTPS: ptr(50.0)}, {}, nil, {SystemTPS: ptr(200.0)}, {SystemTPS: ptr(0.0)}}
 	Utilize(run)

@@ -216,9 +216,11 @@ func TestDocumentListsEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, table, _ := bytes.Cut(doc, []byte("## Request\n"))
+	table, _, _ = bytes.Cut(table, []byte("## Events\n"))
 	for n := 1; n <= fieldReasoning; n++ {
-		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\| ([\d, ]+, )?%d(, [\d, ]+)? \|`, n)).Match(doc) {
-			t.Errorf("field %d has no line", n)
+		if lines := regexp.MustCompile(fmt.Sprintf(`(?m)^\| ([\d, ]+, )?%d(, [\d, ]+)? \|`, n)).FindAll(table, -1); len(lines) != 1 {
+			t.Errorf("field %d has %d lines", n, len(lines))
 		}
 	}
 	if !bytes.Contains(doc, fmt.Appendf(nil, "format version, uint32: %d |", version)) {
