@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -70,13 +69,7 @@ func newPrompts(job Job, cfg load.Config, report func(Progress)) *promptSource {
 // counted says that the plan wants prompts of so many tokens.
 func (p *promptSource) counted() bool {
 	w := p.job.Plan.Workload
-	switch w.Kind {
-	case "trace":
-		return w.Lengths != "words"
-	case "synthetic", "text", "sharegpt":
-		return w.Lengths == "tokens" && p.data.InputLen > 0
-	}
-	return false
+	return w.Lengths == "tokens" && (w.Kind == "trace" || p.data.InputLen > 0)
 }
 
 // open gives the source of prompts for which nobody needs be asked, and else has cfg ask once the load can.
@@ -266,7 +259,7 @@ func (p *promptSource) server() (s length.Server, hangUp func()) {
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: t.Insecure},
 	}
 	header := http.Header{}
-	for name, value := range maps.All(p.job.Access.Headers) {
+	for name, value := range p.job.Access.Headers {
 		header.Set(name, value)
 	}
 	if p.job.Access.Token != "" {

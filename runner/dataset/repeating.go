@@ -121,6 +121,7 @@ func (s *repeating) again() error {
 	}
 	s.shift = s.last + (s.last-s.shift)/time.Duration(max(1, s.found-1)) // as far behind the last as they are apart
 	s.found = 0
+	s.stats = s.Stats()
 	s.stats.Repeats++
 	s.now = s.read(s.from, s.cfg)
 	return nil
@@ -167,10 +168,10 @@ func withSystem(system string, messages []Message) []Message {
 	return append([]Message{first}, messages...)
 }
 
-// Stats tells of what was read so far.
+// Stats tells of what was read so far. What there is to tell of a pass is told of the first one.
 func (s *repeating) Stats() Stats {
 	st := s.stats
-	if told, ok := s.now.(noting); ok {
+	if told, ok := s.now.(noting); ok && st.Repeats == 0 {
 		st.Notes = told.notes()
 	}
 	return st

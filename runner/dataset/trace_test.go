@@ -76,6 +76,10 @@ func TestTraceOfTinyRows(t *testing.T) {
 		len(n) != 1 || n[0] != "1 rows of the trace are shorter than the 31 tokens that every prompt has at least" {
 		t.Errorf("%+v %q", list, n)
 	}
+	told := s.Stats().Notes
+	if take(t, s, 3); !cmp.Equal(s.Stats().Notes, told) {
+		t.Errorf("in the second pass %q is told", s.Stats().Notes)
+	}
 }
 
 func TestTraceBlockSize(t *testing.T) {

@@ -54,7 +54,7 @@ func (c *cutter) ids(text string, n int) (dataset.Turn, int, bool, error) {
 		if len(ids) >= want {
 			c.ratio = float64(len(part)) / float64(len(ids))
 			all := append(append(make([]int32, 0, n), c.rule.Vocabulary.Lead...), ids[:want]...)
-			return dataset.Turn{TokenIDs: all, InputTokens: n}, wordEnd(part, int(c.ratio*float64(want))), true, nil
+			return dataset.Turn{TokenIDs: all, InputTokens: n}, len(part), true, nil // where the ids end in it is not known
 		}
 		if len(part) == len(text) {
 			return dataset.Turn{}, 0, false, nil
