@@ -119,7 +119,7 @@ func (v view) prefillGrid() *grid {
 			return metricRow(point.InWindow, "", "", "", get, form).Cell(p)
 		}
 		g.Rows = append(g.Rows, gridRow{Label: figure.Tokens(*p.Context), Cells: []cell{
-			m(func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure), medianCell(p, "ttft_ms"),
+			m(func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure), medianCell(point.Streams(p), point.TTFT),
 			m(func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole), stateCell(p.State)}})
 	}
 	if len(g.Rows) == 0 {
@@ -133,8 +133,8 @@ func (v view) measurementRows() []row {
 	m := func(pop point.Population, label, id string, get func(*metrics.Summary) *float64, form func(float64) string) row {
 		return metricRow(pop, label, id, "", get, form)
 	}
-	latency := func(name, id string) row {
-		return row{Label: name, Metric: id, Cell: func(p result.Point) cell { return medianCell(p, id) }}
+	median := func(pop point.Population, name, id string, of func(*metrics.Summary) *metrics.Distribution) row {
+		return row{Label: name, Metric: id, Cell: func(p result.Point) cell { return medianCell(pop(p), of) }}
 	}
 	return []row{
 		{Label: "Phase", Cell: func(p result.Point) cell { return text(phaseName(p.Phase)) }},
@@ -147,9 +147,9 @@ func (v view) measurementRows() []row {
 		}},
 		{Label: "Total tok/s", Metric: "system_tps", Cell: totalCell},
 		m(decoding, "Per request tok/s", "tps_per_request", func(s *metrics.Summary) *float64 { return s.TPSPerRequest }, figure.Measure),
-		latency("TTFT P50, ms", "ttft_ms"),
-		{Label: "Time between tokens P50, ms", Metric: "tpot_ms", Cell: func(p result.Point) cell { return medianOf(decoding(p), "tpot_ms") }},
-		{Label: "ITL P50, ms", Metric: "itl_ms", Cell: func(p result.Point) cell { return medianOf(decoding(p), "itl_ms") }},
+		median(point.Streams, "TTFT P50, ms", "ttft_ms", point.TTFT),
+		median(decoding, "Time between tokens P50, ms", "tpot_ms", point.TPOT),
+		median(decoding, "ITL P50, ms", "itl_ms", point.ITL),
 		m(point.InWindow, "Average active requests", "active_mean", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
 		m(point.InWindow, "Completed requests", "requests_completed", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
 		{Label: "Output tokens", Cell: func(p result.Point) cell { return number(eventTokens(p.Metrics), figure.Whole) }},
@@ -199,16 +199,9 @@ func systemCell(p result.Point) cell {
 	return cell{Text: figure.Measure(tps)}
 }
 
-func medianCell(p result.Point, id string) cell { return medianOf(point.Streams(p), id) }
-
-func medianOf(s *metrics.Summary, id string) cell {
-	if s == nil {
+func medianCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution) cell {
+	if s == nil || of(s) == nil {
 		return cell{Text: figure.None}
 	}
-	for _, b := range point.Blocks() {
-		if d := b.Of(s); b.ID == id && d != nil {
-			return cell{Text: figure.Measure(d.P50)}
-		}
-	}
-	return cell{Text: figure.None}
+	return cell{Text: figure.Measure(of(s).P50)}
 }

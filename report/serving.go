@@ -105,7 +105,7 @@ func populationRows(pop point.Population, finished, generated string) []row {
 	for _, d := range []struct {
 		name, id string
 		of       func(*metrics.Summary) *metrics.Distribution
-	}{{"TTFT, ms", "ttft_ms", point.TTFT}, {"ITL, ms", "itl_ms", func(s *metrics.Summary) *metrics.Distribution { return s.ITLMS }}} {
+	}{{"TTFT, ms", "ttft_ms", point.TTFT}, {"ITL, ms", "itl_ms", point.ITL}} {
 		for _, st := range point.LowStatistics() {
 			rows = append(rows, row{Label: st.Name + " " + d.name, Metric: d.id, Class: "optional", Cell: func(p result.Point) cell { return statCell(pop(p), d.of, st) }})
 		}

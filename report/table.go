@@ -29,7 +29,6 @@ func (v view) tableRows() []row {
 	stat := func(head string, of func(*metrics.Summary) *metrics.Distribution, pick func(metrics.Distribution) float64) row {
 		return metricRow(point.Streams, head, "", "optional", func(s *metrics.Summary) *float64 { return point.StatisticOf(of(s), point.Statistic{Of: pick}) }, figure.Measure)
 	}
-	tpot := func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }
 	p50 := func(d metrics.Distribution) float64 { return d.P50 }
 	high := func(d metrics.Distribution) float64 { return d.P90 }
 	p99 := func(d metrics.Distribution) float64 { return d.P99 }
@@ -38,7 +37,7 @@ func (v view) tableRows() []row {
 		{Label: "tok/s", Metric: "system_tps", Cell: systemCell},
 		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(point.PerUser(p), figure.Measure) }},
 		stat("TTFT p50 ms", point.TTFT, p50), stat("p90", point.TTFT, high), stat("p99", point.TTFT, p99),
-		stat("TPOT p50 ms", tpot, p50), stat("p90", tpot, high),
+		stat("TPOT p50 ms", point.TPOT, p50), stat("p90", point.TPOT, high),
 		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Measure),
 		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
 		m("failed", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, figure.Whole),

@@ -66,11 +66,7 @@ func (s serving) setting(o *object, r result.Result, p result.Point) {
 	o.add("model_id", model)
 	o.add("tokenizer_id", nil)
 	o.add("num_prompts", s.window.RequestsIssued)
-	if p.Rate != nil {
-		o.add("request_rate", *p.Rate)
-	} else {
-		o.add("request_rate", "inf")
-	}
+	o.add("request_rate", rate(p))
 	o.add("burstiness", burstiness(made))
 	if s.concurrency > 0 {
 		o.add("max_concurrency", s.concurrency)
@@ -84,6 +80,17 @@ func dateOf(p result.Point) any {
 		return nil
 	}
 	return time.UnixMicro(p.Window.StartedUS).UTC().Format("20060102-150405")
+}
+
+// rate is that client's word for no limit in a closed loop; a replayed trace has no one rate.
+func rate(p result.Point) any {
+	switch {
+	case p.Rate != nil:
+		return *p.Rate
+	case p.Speed != nil:
+		return nil
+	}
+	return "inf"
 }
 
 // burstiness is the shape of the gaps between arrivals: 1 is poisson; a constant rate has none.

@@ -14,9 +14,9 @@ func Blocks() []Block {
 	return []Block{
 		{"Time to first token (TTFT), ms", "ttft_ms", true, TTFT},
 		{"Time to first answer token (TTFAT), ms", "ttfat_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.TTFATMS }},
-		{"Time per output token (TPOT), ms", "tpot_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }},
+		{"Time per output token (TPOT), ms", "tpot_ms", true, TPOT},
 		{"Query latency (E2E), ms", "e2e_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.E2EMS }},
-		{"Inter-token latency (ITL), ms", "itl_ms", true, func(s *metrics.Summary) *metrics.Distribution { return s.ITLMS }},
+		{"Inter-token latency (ITL), ms", "itl_ms", true, ITL},
 		{"Client queue, ms", "queue_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.QueueMS }},
 		{"Connection set-up, ms", "connect_ms", false, func(s *metrics.Summary) *metrics.Distribution { return s.ConnectMS }},
 	}
@@ -73,3 +73,9 @@ func StatisticOf(d *metrics.Distribution, st Statistic) *float64 {
 
 // TTFT is the times to first token.
 func TTFT(s *metrics.Summary) *metrics.Distribution { return s.TTFTMS }
+
+// TPOT is the times per output token.
+func TPOT(s *metrics.Summary) *metrics.Distribution { return s.TPOTMS }
+
+// ITL is the inter-token latencies.
+func ITL(s *metrics.Summary) *metrics.Distribution { return s.ITLMS }
