@@ -155,9 +155,7 @@ func reasonsCell(p result.Point) cell {
 
 // headlineRows are the figures of a population, with the latency of the one that has it.
 func headlineRows(pop, latency point.Population) []row {
-	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
-		return metricRow(pop, label, id, class, get, form)
-	}
+	m := metricsOf(pop)
 	return []row{
 		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Measure),
 		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, figure.Measure),
@@ -168,9 +166,7 @@ func headlineRows(pop, latency point.Population) []row {
 }
 
 func volumeRows(pop point.Population) []row {
-	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
-		return metricRow(pop, label, id, class, get, form)
-	}
+	m := metricsOf(pop)
 	return []row{
 		{Label: "Throughput and volume", Class: "group"},
 		m("QPS, 1/s", "qps", "", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Myriad),
@@ -227,6 +223,13 @@ func enginePrefixCell(p result.Point) cell {
 		return cell{Text: figure.None}
 	}
 	return number(p.Engine.PrefixHitRate, figure.Tenth)
+}
+
+// metricsOf makes rows of a population.
+func metricsOf(pop point.Population) func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+	return func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
+		return metricRow(pop, label, id, class, get, form)
+	}
 }
 
 func metricRow(pop point.Population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {

@@ -14,9 +14,7 @@ import (
 
 // cellRows are the table of an open loop's points: what was sent, and what came of it.
 func (v view) cellRows() []row {
-	m := func(label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
-		return metricRow(point.InWindow, label, id, class, get, form)
-	}
+	m := metricsOf(point.InWindow)
 	return v.shown([]row{
 		m("Input length, tokens", "input_tokens", "", meanInput, figure.Measure),
 		m("Output length, tokens", "avg_output_tokens", "", func(s *metrics.Summary) *float64 { return s.AvgOutputTokens }, figure.Measure),

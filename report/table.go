@@ -23,9 +23,7 @@ func Table(w io.Writer, r result.Result) {
 
 // tableRows are the terminal table's columns.
 func (v view) tableRows() []row {
-	m := func(head, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
-		return metricRow(point.InWindow, head, id, class, get, form)
-	}
+	m := metricsOf(point.InWindow)
 	stat := func(head string, of func(*metrics.Summary) *metrics.Distribution, pick func(metrics.Distribution) float64) row {
 		return metricRow(point.Streams, head, "", "optional", func(s *metrics.Summary) *float64 { return point.StatisticOf(of(s), point.Statistic{Of: pick}) }, figure.Measure)
 	}
