@@ -22,9 +22,10 @@ func bound(text, evidence string, args ...any) *finding {
 }
 
 // sentLate holds the client's lag against its limit. In a closed loop whose receive times are the kernel's, lateness bends no figure of
-// a request, so there it is held against the length of one. A decode cell sends nothing that it measures.
+// a request, so there it is held against the length of one. A matrix is held against none: a decode cell sends nothing that it measures, and
+// a prefill pass one request after another, each timed from its own sending.
 func sentLate(p plan.Point, s metrics.Summary, m Measurement) *finding {
-	if p.Phase == plan.PhaseDecode {
+	if p.Phase == plan.PhaseDecode || p.Phase == plan.PhasePrefill {
 		return nil
 	}
 	p99, limit := m.Client.LagUS.P99/1000, float64(maxLagMS)

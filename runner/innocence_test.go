@@ -35,6 +35,7 @@ func TestInnocence(t *testing.T) {
 		{"the same with stamps of its own", "sweep", with(nil, func(c *metrics.Client) { c.LagUS, c.StampSource = ms(11), "user" }), "sent late: lag p99 11.0 ms, the limit is 10 ms"},
 		{"late in an open loop", "serve", with(nil, func(c *metrics.Client) { c.LagUS = ms(11) }), "sent late: lag p99 11.0 ms, the limit is 10 ms"},
 		{"late before a decode cell", "decode", with(nil, func(c *metrics.Client) { c.LagUS = ms(500) }), ""},
+		{"late between prefills", "prefill", with(short, func(c *metrics.Client) { c.LagUS = ms(45) }), ""},
 		{"idle by one per cent", "sweep", with(nil, func(c *metrics.Client) { c.IdleShare = float(0.01) }), ""},
 		{"idle by more", "sweep", with(nil, func(c *metrics.Client) { c.IdleShare, c.RefillUS = float(0.0101), ms(3) }),
 			"left its slots idle: 1.01 % of their time, the limit is 1 %; refill p50 0.00 ms, p99 3.00 ms"},
