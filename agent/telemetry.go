@@ -172,7 +172,7 @@ func summarise(samples []probes.Sample) map[string]result.Telemetry {
 }
 
 func summariseSeries(unit string, ss []probes.Sample) result.Telemetry {
-	t := result.Telemetry{Unit: unit, Min: ss[0].Value, Max: ss[0].Value, N: len(ss)}
+	t := result.Telemetry{Unit: unit, Min: ss[0].Value, Max: ss[0].Value, N: len(ss), SpanS: float64(ss[len(ss)-1].AtUS-ss[0].AtUS) / 1e6}
 	var sum, energyJ float64
 	for i, s := range ss {
 		t.Min, t.Max = min(t.Min, s.Value), max(t.Max, s.Value)

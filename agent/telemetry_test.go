@@ -29,7 +29,7 @@ func TestSummarise(t *testing.T) {
 	samples = append(samples, series("gpu1.power_w", 10, 70)...)
 	joules := 1*(100+300)/2.0 + 2*(300+200)/2.0
 	want := map[string]result.Telemetry{
-		"gpu0.power_w": {Unit: "W", Min: 100, Mean: 200, Max: 300, N: 3, EnergyJ: &joules},
+		"gpu0.power_w": {Unit: "W", Min: 100, Mean: 200, Max: 300, N: 3, SpanS: 3, EnergyJ: &joules},
 		"gpu1.power_w": {Unit: "W", Min: 70, Mean: 70, Max: 70, N: 1}, // one sample spans no time
 		"host.cpu_pct": {Unit: "%", Min: 50, Mean: 50, Max: 50, N: 1},
 	}

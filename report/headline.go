@@ -97,7 +97,7 @@ func highest(points []result.Point, of func(*metrics.Summary) *float64) (at resu
 func (v view) powerKPIs(p result.Point) []kpi {
 	var out []kpi
 	if j := point.TokensPerJoule(p); j != nil {
-		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", "at " + point.Label(p) + ": tokens inside the window / energy of all accelerators over the window", false})
+		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", "at " + point.Label(p) + ": system_tps / mean power of all accelerators in the window", false})
 	}
 	if v.sut == nil {
 		return out

@@ -156,12 +156,12 @@ func (x published) point(at int64) result.Point {
 		ID: id, Phase: "sweep", Concurrency: ptr(x.c), Router: x.router, State: result.PointValid, Reasons: []result.Reason{},
 		Window: &result.Window{StartedUS: at, EndedUS: end, DurationS: x.dur}, Metrics: s, MLPerf: drained,
 		Client:    x.client(),
-		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage": {Min: .01, Mean: x.util * .006, Max: x.util * .0073, N: int(x.dur)}, "engine.generation_tokens": {Min: 1e6, Mean: 2e6, Max: 1e6 + float64(x.out), N: int(x.dur)}},
+		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage": {Min: .01, Mean: x.util * .006, Max: x.util * .0073, N: int(x.dur)}, "engine.generation_tokens": {Min: 1e6, Mean: 2e6, Max: 1e6 + float64(x.out), N: int(x.dur), SpanS: x.dur}},
 		Recording: &result.Recording{Path: "recordings/" + id + ".rec", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(id))), Requests: x.n, Events: x.out - 1000, EpochUS: at},
 	}
 	for g := range 8 {
 		w := watts + float64(g%3) - 1
-		p.Telemetry[fmt.Sprintf("gpu%d.power_w", g)] = result.Telemetry{Unit: "W", Min: 140, Mean: w, Max: math.Min(750, w+55), N: int(x.dur), EnergyJ: ptr(w * x.dur)}
+		p.Telemetry[fmt.Sprintf("gpu%d.power_w", g)] = result.Telemetry{Unit: "W", Min: 140, Mean: w, Max: math.Min(750, w+55), N: int(x.dur), SpanS: x.dur, EnergyJ: ptr(w * x.dur)}
 		p.Telemetry[fmt.Sprintf("gpu%d.temp_c", g)] = result.Telemetry{Unit: "°C", Min: 44, Mean: 60 + x.util*.2, Max: 64 + x.util*.2 + float64(g%2), N: int(x.dur)}
 	}
 	return p

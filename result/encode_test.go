@@ -49,7 +49,7 @@ func full() Result {
 			Cell:      &metrics.Summary{RequestsIssued: 4, Censored: 4},
 			Client:    &metrics.Client{StampSource: "kernel", TokenSource: "usage"},
 			Engine:    &EngineCount{GenerationTokens: 9, ClientTokens: 9, PrefixQueries: pointer(int64(8)), PrefixHits: pointer(int64(2)), PrefixHitRate: pointer(25.0)},
-			Telemetry: map[string]Telemetry{"gpu1.power_w": {Unit: "W", N: 2}, "gpu0.power_w": {Unit: "W", N: 2, EnergyJ: pointer(5.5)}},
+			Telemetry: map[string]Telemetry{"gpu1.power_w": {Unit: "W", N: 2}, "gpu0.power_w": {Unit: "W", N: 2, SpanS: 7.5, EnergyJ: pointer(5.5)}},
 			Recording: &Recording{Path: "recordings/c4.rec", SHA256: strings.Repeat("cd", 32), Requests: 3, Events: 9, WindowUS: [2]int64{1, 2}},
 			Request:   &Request{Path: "recordings/c4.request.json", SHA256: strings.Repeat("01", 32)},
 			Speed:     pointer(2.0), PromptTokens: pointer(int64(8190)), Notes: []string{"the server closed idle connections"},

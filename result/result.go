@@ -180,6 +180,7 @@ type Telemetry struct {
 	Mean    float64  `json:"mean"`
 	Max     float64  `json:"max"`
 	N       int      `json:"n"`
+	SpanS   float64  `json:"span_s"`             // from the first sample to the last, a part of the window; what counters and energy grew in
 	EnergyJ *float64 `json:"energy_j,omitempty"` // where the series is power
 }
 

@@ -186,7 +186,7 @@ func cells() []result.Point {
 		{ID: "prefill-8192", Phase: "prefill", Context: ptr(8192), State: result.PointValid, Recording: rec("p.rec")},
 		{ID: "decode-8192x2", Phase: "decode", Context: ptr(8192), Concurrency: ptr(2), State: result.PointValid, Recording: rec("d.rec"),
 			Client: &metrics.Client{TokenSource: "usage"}, Telemetry: map[string]result.Telemetry{"engine.running": {Mean: 1.8, Max: 2}, "engine.waiting": {},
-				"engine.generation_tokens": {Min: 100, Max: 111}, "gpu1.power_w": {Mean: 300, Max: 310}, "gpu0.power_w": {Mean: 290, Max: 320}}},
+				"engine.generation_tokens": {Min: 100, Max: 111, SpanS: 0.5}, "gpu1.power_w": {Mean: 300, Max: 310}, "gpu0.power_w": {Mean: 290, Max: 320}}},
 		{ID: "decode-8192x4", Phase: "decode", Context: ptr(8192), Concurrency: ptr(4), State: result.PointOver,
 			Reasons: []result.Reason{{Code: "kv_precheck", Text: "too large", Evidence: "by 60672"}}},
 	}
@@ -230,7 +230,7 @@ func TestInferenceBench(t *testing.T) {
 	}
 	c := got.Results[0] // tokens inside: 2 + 3 and 2 + 2 + 2; the last at 1.9 s
 	for name, want := range map[string]float64{"client_output_tokens": 11, "measurement_seconds": 0.9, "measurement_wall_seconds": 1, "aggregate_tps": 11 / 0.9,
-		"per_request_avg_tps": 11 / 0.9 / 2, "server_output_tokens": 11, "server_gen_throughput": 11, "ttft_p50": 0.2, "inter_token_latency_p50": (1.1/5 + 0.3/5) / 2,
+		"per_request_avg_tps": 11 / 0.9 / 2, "server_gen_throughput": 22, "ttft_p50": 0.2, "inter_token_latency_p50": (1.1/5 + 0.3/5) / 2,
 		"chunk_inter_token_latency_avg": (0.55 + 0.15) / 2, "time_to_second_token_p50": (0.6 + 0.1) / 2, "request_latency_avg": 0.5, "e2e_output_tps_per_user_avg": 12,
 		"completed_request_count": 1, "errors": 0, "avg_running_reqs": 1.8, "max_running_reqs": 2, "warmup_duration": 0.75} {
 		near(name, c[name], want)

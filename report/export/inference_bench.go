@@ -185,13 +185,12 @@ func measured(o *object, p result.Point, t *cellTally, total *float64) {
 	o.add("measurement_seconds", seconds(t.lastUS-t.window.StartUS))
 	o.add("measurement_wall_seconds", t.window.Seconds())
 	o.add("client_output_tokens", t.tokens)
-	o.add("server_output_tokens", increase(p, "engine.generation_tokens"))
 	o.add("aggregate_source", source(p))
 	if total != nil {
 		o.add("per_request_avg_tps", *total/float64(*p.Concurrency))
 	}
-	if n := increase(p, "engine.generation_tokens"); n != nil {
-		o.add("server_gen_throughput", per(*n, t.window.Seconds()))
+	if counter, told := p.Telemetry["engine.generation_tokens"]; told {
+		o.add("server_gen_throughput", per(counter.Max-counter.Min, counter.SpanS)) // its readings lie inside the window, not at its ends
 	}
 	for _, d := range []struct {
 		name string
@@ -254,14 +253,4 @@ func source(p result.Point) string {
 		return "openai_stream_chunks_fallback"
 	}
 	return p.Client.TokenSource
-}
-
-// increase is how far a counter of the engine went during the window; nil when it was not sampled.
-func increase(p result.Point, series string) *float64 {
-	t, ok := p.Telemetry[series]
-	if !ok {
-		return nil
-	}
-	n := t.Max - t.Min
-	return &n
 }

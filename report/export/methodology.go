@@ -14,6 +14,7 @@ func methodology() []layer {
 		{"sustained_decode", "aggregate_tps = tokens inside the window / (last of them - start of the window)",
 			"measurement_seconds is that denominator, measurement_wall_seconds the whole window; points[].metrics.system_tps of the result document divides by the window"},
 		{"per_request_avg_tps", "aggregate_tps / concurrency", "the concurrency asked for"},
+		{"server_gen_throughput", "growth of the engine's token counter / time between its first and its last reading inside the window", "beside aggregate_tps, which is the client's"},
 		{"ttft", "first token - sending, per request", "all requests of the cell, also those begun before the window and those that its end cut off; seconds"},
 		{"inter_token_latency", "(last token - first) / (tokens - 1), per request", "output_tps_per_user is its inverse"},
 		{"chunk_inter_token_latency", "(last token event - first) / (events - 1), per request", ""},

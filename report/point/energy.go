@@ -22,6 +22,22 @@ func Energy(p result.Point, key string) *float64 {
 	return sum
 }
 
+// Power is the mean power of a series' devices together, W: the energy of each over the span of its samples, which is a part of the window.
+// Nil when there is none, or when one device has no span.
+func Power(p result.Point, key string) *float64 {
+	var watts *float64
+	for _, t := range Series(p, key) {
+		if t.EnergyJ == nil || t.SpanS <= 0 {
+			return nil
+		}
+		if watts == nil {
+			watts = new(float64)
+		}
+		*watts += *t.EnergyJ / t.SpanS
+	}
+	return watts
+}
+
 // Series gives the summaries of all devices' series of a key, in the order of their names, so that sums are the same each time.
 func Series(p result.Point, key string) []result.Telemetry {
 	var names []string

@@ -81,14 +81,14 @@ func PerUser(p result.Point) *float64 {
 	return p.Metrics.TPSPerUserTPOT
 }
 
-// TokensPerJoule is the tokens of the window over the accelerators' energy; nil without power telemetry.
+// TokensPerJoule is System TPS over the accelerators' mean power; nil without power telemetry.
 func TokensPerJoule(p result.Point) *float64 {
 	tps, ok := SystemTPS(p)
-	j := Energy(p, "gpu.power_w")
-	if !ok || j == nil || *j <= 0 {
+	watts := Power(p, "gpu.power_w")
+	if !ok || watts == nil || *watts <= 0 {
 		return nil
 	}
-	x := tps * p.Metrics.DurationS / *j
+	x := tps / *watts
 	return &x
 }
 
