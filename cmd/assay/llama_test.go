@@ -38,6 +38,7 @@ func TestLlamaProcess(t *testing.T) {
 // TestLlamaDocker runs the same from an image that is pulled by digest from a registry on this machine.
 func TestLlamaDocker(t *testing.T) {
 	_, model := llamaFiles(t)
+	imagetest.NeedDocker(t)
 	ref := imagetest.LlamaImage(t)
 	p := newProgram(t)
 	doc := p.must(exitValid, "run", root+"/examples/llamacpp-docker.yaml", "--set", "server.image="+ref, "--set", "model.path="+model,
