@@ -183,16 +183,10 @@ func (c *closed) sent(s *slot, t *ticket, us int64) {
 
 // ended takes back the leave of a measured request that was never sent; it is one of the window's by its intended instant.
 func (c *closed) ended(s *slot, t *ticket, r record.Request) {
-	cell, sent := c.want.Cell != nil, t.sentUS != record.Never
-	if sent && !cell {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if cell {
-		c.cell.restarts(s, r)
-	}
-	if sent {
+	c.cell.restarts(s, r)
+	if t.sentUS != record.Never {
 		return
 	}
 	t.over = true

@@ -262,7 +262,6 @@ func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
 	l.watch(flow, cut, p, done)
 	stopReading()
 	<-read // the source is ours no longer after this
-	l.keeper.close()
 	return l.sum(ctx, p, feed)
 }
 
@@ -342,14 +341,15 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	t := l.tally
 	issue := t.span()
 	l.shut(max(l.doneUS, issue.EndUS)) // where the window lasts until the last request has ended
-	res := l.found()                   // a timer of the pacer may still be at work
+	l.keeper.close()
+	res := l.found() // a timer of the pacer may still be at work
 	res.Issue, res.Waiting, res.Unready = issue, p.waited(res.Window), p.missing()
 	if c := l.first.Load(); c != nil {
 		res.First = c.Body.With(c.Salt)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	res.Repeats = int(t.passes.Load())
+	res.Repeats = t.passes
 	res.Health.TokenSource, res.Health.LagUS = t.source, t.lag(res.Window, l.cfg.Closed != nil)
 	if t.skipped > 0 {
 		res.Notes = append(res.Notes, fmt.Sprintf("%d turns were not sent because an earlier turn of their conversation failed", t.skipped))

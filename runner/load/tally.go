@@ -21,7 +21,6 @@ type tally struct {
 
 	issued   atomic.Int64
 	inFlight atomic.Int64
-	passes   atomic.Int64 // of the data that requests came from, after the first
 
 	mu       sync.Mutex
 	stage    int // requests ended in this stage
@@ -35,6 +34,7 @@ type tally struct {
 	silent   int    // of these, those that waited for the server in vain
 	since    int64  // the last sign that the server serves, or the start
 	sample   string
+	passes   int // of the data that requests came from, after the first
 	skipped  int // turns never sent because an earlier one of their conversation failed
 }
 
@@ -135,9 +135,9 @@ func (t *tally) nextStage() {
 
 // uses follows how often the data that is sent began again; what is only read ahead does not count.
 func (t *tally) uses(pass int) {
-	for known := t.passes.Load(); known < int64(pass) && !t.passes.CompareAndSwap(known, int64(pass)); {
-		known = t.passes.Load()
-	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passes = max(t.passes, pass)
 }
 
 // skip counts turns that are never sent.
