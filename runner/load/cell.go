@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"assay/runner/record"
@@ -10,15 +9,14 @@ import (
 
 const (
 	lookEvery    = 50 * time.Millisecond // at whether a cell is steady
-	steadyShare  = 0.98                  // of a cell's streams that the engine runs
 	restartGrace = time.Second           // a stream that ended so recently counts as running: its next one is on its way into the engine
-	staleAfter   = 5 * time.Second       // the engine's word says nothing any more
 )
 
 // cell is what a decode cell knows of its streams. The closed loop's lock guards it.
 type cell struct {
 	changed chan struct{}   // holds one signal: the last slot had its first token
 	renewed map[*slot]int64 // when the last request of a slot ended whose next one has no token yet
+	goneUS  int64           // time between requests of a slot, from the end of one to the next one's first token, of all that are over
 	unready string
 }
 
@@ -31,9 +29,26 @@ func (c *cell) wake() {
 	}
 }
 
-func (c *cell) restarts(s *slot, r record.Request) { c.renewed[s] = r.DoneUS }
+func (c *cell) restarts(s *slot, r record.Request) {
+	c.streams(s, r.DoneUS)
+	c.renewed[s] = r.DoneUS
+}
 
-func (c *cell) streams(s *slot) { delete(c.renewed, s) }
+func (c *cell) streams(s *slot, now int64) {
+	if ended, renewed := c.renewed[s]; renewed {
+		c.goneUS += now - ended
+		delete(c.renewed, s)
+	}
+}
+
+// restarting is the time that slots have spent between requests until now.
+func (c *cell) restarting(now int64) int64 {
+	sum := c.goneUS
+	for _, ended := range c.renewed {
+		sum += now - ended
+	}
+	return sum
+}
 
 // fresh counts the slots that have just begun anew.
 func (c *cell) fresh(now int64) (n int) {
@@ -77,7 +92,7 @@ func (c *closed) await() {
 		defer timer.Stop()
 		limit = timer.C
 	}
-	s := steadiness{closed: c, sinceUS: record.Never}
+	s := steadiness{closed: c, sinceUS: record.Never, pulse: pulse{over: c.want.Cell.Stable}}
 	for {
 		select {
 		case <-c.stopped:
@@ -92,88 +107,6 @@ func (c *closed) await() {
 			return
 		}
 	}
-}
-
-// steadiness follows how long a cell has been steady.
-type steadiness struct {
-	*closed
-	sinceUS int64 // Never while it is not
-	toldUS  int64 // the engine's last word that counted
-}
-
-// reached opens the window when the cell was steady for long enough. Where the engine tells of itself, time counts from word to word.
-//
-// There is no rule on the token rate: with every stream past its first token, nothing waiting and all running for as long as Stable, the
-// rate changes by restarts alone, and those go on in the window.
-func (s *steadiness) reached() bool {
-	state, told := s.engine()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.cfg.Clock.Now()
-	if told && !s.news(state) {
-		return false
-	}
-	if !s.steady(state, told, now) {
-		s.sinceUS = record.Never
-		return false
-	}
-	at := now
-	if told {
-		at = state.AtUS - s.cfg.Clock.EpochUS()
-	}
-	if s.sinceUS == record.Never {
-		s.sinceUS = at
-	}
-	if us(at-s.sinceUS) < s.want.Cell.Stable {
-		return false
-	}
-	s.openAt(now)
-	return true
-}
-
-// engine is the engine's word where it has a recent one.
-func (s *steadiness) engine() (EngineState, bool) {
-	if s.cfg.Engine == nil {
-		return EngineState{}, false
-	}
-	state, told := s.cfg.Engine()
-	return state, told && s.cfg.Clock.EpochUS()+s.cfg.Clock.Now()-state.AtUS < staleAfter.Microseconds()
-}
-
-// news says that the engine's word is a new one, and of after the last stream's first token.
-func (s *steadiness) news(state EngineState) bool {
-	if state.AtUS <= max(s.toldUS, s.cfg.Clock.EpochUS()+s.fullUS) {
-		return false
-	}
-	s.toldUS = state.AtUS
-	return true
-}
-
-func (s *steadiness) steady(state EngineState, told bool, now int64) bool {
-	if s.places == 0 || s.filled < s.places || s.resting > 0 {
-		return false
-	}
-	return !told || state.Waiting == 0 && state.Running+float64(s.cell.fresh(now)) >= steadyShare*float64(s.places)
-}
-
-// giveUp opens the window without a steady load and says what was seen.
-func (s *steadiness) giveUp() {
-	state, told := s.engine()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.cfg.Clock.Now()
-	seen := fmt.Sprintf("streams with a token %d/%d", s.filled, s.places)
-	if told {
-		seen = fmt.Sprintf("running %g/%d, waiting %g, ", state.Running, s.places, state.Waiting) + seen
-	}
-	if s.resting > 0 {
-		seen += fmt.Sprintf(", %d waiting after a failure", s.resting)
-	}
-	if s.sinceUS != record.Never {
-		seen += fmt.Sprintf("; steady for %s of %s", us(now-s.sinceUS).Round(time.Millisecond), s.want.Cell.Stable)
-	}
-	s.cell.unready = fmt.Sprintf("%s after %s", seen, s.want.Cell.Timeout)
-	s.openAt(now)
 }
 
 // missing says why the window opened without a steady load; "" when it did not.

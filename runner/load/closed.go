@@ -261,8 +261,9 @@ func (c *closed) giveUp(r record.Request) {
 func (c *closed) streaming(s *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cell.streams(s)
-	c.fill(s, c.cfg.Clock.Now())
+	now := c.cfg.Clock.Now()
+	c.cell.streams(s, now)
+	c.fill(s, now)
 }
 
 func (c *closed) enough(now int64) bool {

@@ -77,7 +77,7 @@ type Closed struct {
 
 // Cell makes a closed loop a decode cell. Its streams share one prompt, which scouts bring into the server's prompt cache first. The window
 // opens when the load is steady: each slot has had a token, and, where the engine tells of itself, it runs nearly all of them and none
-// waits, for Stable without a break.
+// waits, for Stable without a break, in whose second half a stream has tokens as fast as in the first.
 type Cell struct {
 	Scouts  int           // requests of one token before the streams begin
 	Stable  time.Duration // how long the load must be steady

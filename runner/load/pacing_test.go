@@ -52,6 +52,7 @@ type stage struct {
 	refuses  func(slot int) bool                          // no connection for this slot
 	token    time.Duration                                // from sending to the first token; 0: with the request's end
 	flows    bool                                         // tokens come all the time
+	events   func(us int64) int64                         // token events of a slot until an instant; nil: none
 	usage    func() usage
 	mu       sync.Mutex
 	senders  int
@@ -132,8 +133,11 @@ func (s *stage) run(ctx context.Context, t *testing.T) (Result, error) {
 		s.senders++
 		send := func(ctx context.Context, c *stream.Call) (record.Request, string) { return s.send(ctx, c, slot) }
 		return send, func() int64 {
-			if s.flows {
-				return s.cfg.Clock.Now()
+			switch now := s.cfg.Clock.Now(); {
+			case s.events != nil:
+				return s.events(now)
+			case s.flows:
+				return now
 			}
 			return 0
 		}

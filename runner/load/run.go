@@ -309,15 +309,19 @@ func (l *load) check() {
 
 // flows says that tokens have come since it was asked last.
 func (l *load) flows() bool {
+	before := l.flown
+	l.flown = l.events()
+	return l.flown > before
+}
+
+// events is the token events that have come so far.
+func (l *load) events() (sum int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var sum int64
 	for _, tokens := range l.live {
 		sum += tokens()
 	}
-	grown := sum > l.flown
-	l.flown = sum
-	return grown
+	return sum
 }
 
 // found is what the pacer left: the window, why issue stopped, and its notes.

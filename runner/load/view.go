@@ -40,14 +40,8 @@ func (v *view) stage() Progress {
 
 // rate is the token events per second since the last look.
 func (v *view) rate() float64 {
-	l := v.load
-	l.mu.Lock()
-	var sum int64
-	for _, tokens := range l.live {
-		sum += tokens()
-	}
-	l.mu.Unlock()
-	now := l.cfg.Clock.Now()
+	sum := v.load.events()
+	now := v.load.cfg.Clock.Now()
 	span := us(now - v.at)
 	grown := sum - v.tokens
 	v.tokens, v.at = sum, now
