@@ -26,7 +26,7 @@ func BenchmarkTruth(b *testing.B) {
 				Workload: plan.Workload{Kind: "synthetic", InputLen: 32, Sampling: plan.Sampling{MaxTokens: 64, IgnoreEOS: true}},
 				Protocol: plan.Protocol{Sweep: &plan.Sweep{Duration: plan.Duration(3 * time.Second)}},
 			}
-			all := errors{pairs: map[string]*[2][]float64{}}
+			all := distances{pairs: map[string]*[2][]float64{}}
 			for b.Loop() {
 				d := measure(b, cfg, p, plan.Point{ID: "c", Phase: plan.PhaseSweep, Concurrency: c})
 				for _, s := range d.sights {
@@ -39,8 +39,8 @@ func BenchmarkTruth(b *testing.B) {
 	}
 }
 
-// errors are what both sides have of the same, µs.
-type errors struct {
+// distances are what both sides have of the same, µs.
+type distances struct {
 	recv, way []float64
 	pairs     map[string]*[2][]float64 // by metric: the client's values and the server's
 	ppm       float64
@@ -48,7 +48,7 @@ type errors struct {
 }
 
 // add takes the requests that were measured and ended well.
-func (e *errors) add(s sight) {
+func (e *distances) add(s sight) {
 	if s.client.Warmup || s.client.Outcome != record.OK || len(s.events) < 2 {
 		return
 	}
@@ -71,7 +71,7 @@ func (e *errors) add(s sight) {
 	e.pair("tpot", (client(last)-client(0))/after, (server(last)-server(0))/after)
 }
 
-func (e *errors) pair(metric string, client, server float64) {
+func (e *distances) pair(metric string, client, server float64) {
 	p := e.pairs[metric]
 	if p == nil {
 		p = &[2][]float64{}
@@ -81,7 +81,7 @@ func (e *errors) pair(metric string, client, server float64) {
 }
 
 // throughput compares the tokens inside the window by the server's instants with those by the client's.
-func (e *errors) throughput(d measured) {
+func (e *distances) throughput(d measured) {
 	var server float64
 	for _, s := range d.sights {
 		for i, ev := range s.events {
@@ -94,7 +94,7 @@ func (e *errors) throughput(d measured) {
 	e.ppm = max(e.ppm, 1e6*math.Abs(*d.reading.Metrics.SystemTPS*seconds/server-1))
 }
 
-func (e *errors) report(b *testing.B) {
+func (e *distances) report(b *testing.B) {
 	for name, v := range map[string][]float64{"recv": e.recv, "way": e.way} {
 		slices.Sort(v)
 		b.ReportMetric(atRank(v, 50), name+"-p50-µs")

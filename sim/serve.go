@@ -109,7 +109,7 @@ func (l *links) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for conn := range l.list {
-		if tcp, ok := conn.(*net.TCPConn); ok {
+		if tcp, ok := conn.(interface{ SetLinger(sec int) error }); ok {
 			_ = tcp.SetLinger(0) // it is closed right away
 		}
 	}

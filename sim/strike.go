@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"math"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -168,7 +167,7 @@ func (x *exchange) reset() {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0) // it is closed right away
 	}
 	_ = conn.Close() // nobody is left to be told
