@@ -11,8 +11,7 @@ import (
 )
 
 func main() {
-	// A closed session (HUP) and QUIT stop as cleanly as Ctrl-C: the server that was started must not outlive this program.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	ctx, stop := signal.NotifyContext(context.Background(), stopping()...)
 	defer stop()
 	// Without this a closed pipe on stdout or stderr would kill the program at its next line. Children get the default back.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -33,4 +32,14 @@ func main() {
 	code := a.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// stopping lists the signals that stop the program. A closed session (HUP) and QUIT stop as cleanly as Ctrl-C: the server that was started
+// must not outlive this program. Under nohup HUP is ignored from the start, and stays so.
+func stopping() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
