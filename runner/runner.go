@@ -64,6 +64,7 @@ type Measurement struct {
 	Stopped   string   // why issue ended before the plan said; "" when it did not
 	FirstBody string   // body of the first measured request, below the run's folder; "" when none was sent
 	Unready   string   // decode: what was missing when the window opened without a steady load; "" when nothing was
+	Said      Said     // what failed requests said; a verdict sets it from the recording
 	Waiting   float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
 }
 

@@ -2,9 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"assay/plan"
 	"assay/runner/metrics"
@@ -87,18 +84,12 @@ func noRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
 	return found(true, "no_requests", text, "%d issued, %d failed", s.RequestsIssued, s.RequestsFailed)
 }
 
-func failedRequests(_ plan.Point, s metrics.Summary, _ Measurement) *finding {
+func failedRequests(_ plan.Point, s metrics.Summary, m Measurement) *finding {
 	if s.RequestsFailed == 0 {
 		return nil
 	}
-	var counts []string
-	for _, outcome := range slices.Sorted(maps.Keys(s.Outcomes)) {
-		if outcome != "ok" && outcome != "censored" {
-			counts = append(counts, fmt.Sprintf("%s %d", outcome, s.Outcomes[outcome]))
-		}
-	}
 	fatal := share(s.RequestsFailed, s.RequestsIssued) > maxFailedShare
-	return found(fatal, "errors", "requests failed", "%d of %d: %s", s.RequestsFailed, s.RequestsIssued, strings.Join(counts, ", "))
+	return found(fatal, "errors", "requests failed", "%d of %d: %s", s.RequestsFailed, s.RequestsIssued, m.Said.Count(s.Outcomes))
 }
 
 // censoredRequests says nothing of a decode cell, which is cut off at its end by design.
