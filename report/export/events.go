@@ -41,6 +41,10 @@ type request struct {
 	InputTokens  *int64     `json:"input_tokens"`
 	OutputTokens *int64     `json:"output_tokens"`
 	Events       [][2]int64 `json:"events"`
+
+	Status int    `json:"status,omitempty"` // of HTTP
+	Error  string `json:"error,omitempty"`  // the first error text
+	Finish string `json:"finish_reason,omitempty"`
 }
 
 // Events writes JSON lines, one per measured request with all its token events, in UTC microseconds.
@@ -69,6 +73,7 @@ func requestLine(point string, epoch int64, r *record.Request) request {
 	line := request{
 		Point: point, ResponseID: r.ID, Session: r.Session, Turn: r.Turn, Outcome: string(r.Outcome),
 		InputTokens: told(r.InputTokens, 0), OutputTokens: told(r.OutputTokens, 0), SentUS: told(r.SentUS, epoch), Events: [][2]int64{},
+		Status: r.Status, Error: r.Error, Finish: r.FinishReason,
 	}
 	for _, e := range r.Events {
 		line.Events = append(line.Events, [2]int64{epoch + e.AtUS, e.Tokens})
