@@ -69,6 +69,8 @@ type Identity struct {
 	Models       []string `json:"models,omitempty"`  // as /v1/models lists them
 	MaxModelLen  int64    `json:"max_model_len,omitempty"`
 	KVTokens     int64    `json:"kv_tokens,omitempty"`
+	Quantization string   `json:"quantization,omitempty"`  // of the weights, by the server's own word
+	DType        string   `json:"dtype,omitempty"`         // of the computation, by the server's own word
 	BinarySHA256 string   `json:"binary_sha256,omitempty"` // process: of the program file
 
 	Servers []Identity `json:"servers,omitempty"` // endpoint: each of several; then the figures above are theirs together

@@ -128,11 +128,11 @@ func TestAccess(t *testing.T) {
 func TestAnyModel(t *testing.T) {
 	h := http.NewServeMux()
 	h.HandleFunc("GET /info", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"model_id":"/model","version":"3.3.6","max_total_tokens":4096,"max_batch_total_tokens":50000}`)
+		fmt.Fprint(w, `{"model_id":"/model","version":"3.3.6","max_total_tokens":4096,"max_batch_total_tokens":50000,"model_dtype":"float16"}`)
 	})
 	h.Handle("/", enginetest.Handler("/model"))
 	id, err := Ready(t.Context(), servedBy(t, h), preset(t, "tgi"), ReadyOptions{Model: "lab/m-7b"}, func(string) {})
-	if err != nil || id.Version != "3.3.6" || id.MaxModelLen != 4096 || id.KVTokens != 50000 || id.Models[0] != "/model" {
+	if err != nil || id.Version != "3.3.6" || id.MaxModelLen != 4096 || id.KVTokens != 50000 || id.DType != "float16" || id.Models[0] != "/model" {
 		t.Errorf("%+v, %v", id, err)
 	}
 }

@@ -294,6 +294,7 @@ func (w *waiter) identity(ctx context.Context) Identity {
 		}
 	}
 	told := w.preset.Describe(ctx, w.ask)
+	i.Quantization, i.DType = w.ask.HideIn(told.Quantization), w.ask.HideIn(told.DType)
 	i.Version, i.KVTokens, i.MaxModelLen = w.ask.HideIn(told.Version), told.KVTokens, cmp.Or(told.MaxModelLen, i.MaxModelLen)
 	return i
 }

@@ -226,11 +226,11 @@ func TestIdentityOfRealServers(t *testing.T) {
 func TestSGLangIdentity(t *testing.T) {
 	h := http.NewServeMux()
 	h.HandleFunc("GET /get_server_info", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"version":"0.5.2","max_total_num_tokens":1000,"dp_size":2}`)
+		fmt.Fprint(w, `{"version":"0.5.2","max_total_num_tokens":1000,"dp_size":2,"quantization":"fp8","dtype":"bfloat16"}`)
 	})
 	h.Handle("/", enginetest.Handler("m"))
 	id, err := Ready(t.Context(), servedBy(t, h), preset(t, "sglang"), ReadyOptions{}, func(string) {})
-	if err != nil || id.Version != "0.5.2" || id.KVTokens != 2000 {
+	if err != nil || id.Version != "0.5.2" || id.KVTokens != 2000 || id.Quantization != "fp8" || id.DType != "bfloat16" {
 		t.Errorf("%+v, %v", id, err)
 	}
 }

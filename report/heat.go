@@ -150,7 +150,8 @@ func (v view) measurementRows() []row {
 		median(point.Streams, "TTFT P50, ms", "ttft_ms", point.TTFT),
 		median(decoding, "Time between tokens P50, ms", "tpot_ms", point.TPOT),
 		median(decoding, "ITL P50, ms", "itl_ms", point.ITL),
-		m(point.InWindow, "Average active requests", "active_mean", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
+		{Label: "Average active requests", Title: "mean of the engine's running requests over the window, by its own word (engine.running)", Cell: runningCell},
+		m(point.InWindow, "In flight", "active_mean", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
 		m(point.InWindow, "Completed requests", "requests_completed", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
 		{Label: "Output tokens", Cell: func(p result.Point) cell { return number(eventTokens(p.Metrics), figure.Whole) }},
 		m(point.InWindow, "Measured for, s", "duration_s", func(s *metrics.Summary) *float64 { return &s.DurationS }, figure.Tenth),
@@ -163,6 +164,15 @@ func decoding(p result.Point) *metrics.Summary {
 		return nil
 	}
 	return point.Streams(p)
+}
+
+// runningCell is how many requests the engine ran on average; in flight is what the client sent.
+func runningCell(p result.Point) cell {
+	running, told := p.Telemetry["engine.running"]
+	if !told {
+		return cell{Text: figure.None, Title: "the engine did not tell"}
+	}
+	return cell{Text: figure.Measure(running.Mean)}
 }
 
 func phaseName(phase string) string {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/report/figure"
+	"assay/report/served"
 	"assay/result"
 )
 
@@ -18,13 +20,13 @@ func (v view) identity() []pair {
 	id, r := v.res.Identity, v.res.Run
 	out := v.serverPairs()
 	for i, raw := range id.Routers {
-		var s started
+		var s served.Server
 		if json.Unmarshal(raw, &s) != nil {
 			continue
 		}
-		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.what(), Note: s.Runtime})
+		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.What(), Note: s.Runtime})
 	}
-	out = append(out, modelPairs(id.Model)...)
+	out = append(append(out, modelPairs(id.Model)...), v.servedPairs()...)
 	out = append(out,
 		pair{"Dataset", strings.TrimSpace(id.Dataset.Kind + " " + id.Dataset.Path), ""},
 		pair{"Dataset SHA-256", id.Dataset.SHA256, ""},
@@ -63,12 +65,18 @@ func (v view) serverPairs() []pair {
 	return out
 }
 
-// what names the thing that ran as closely as the runtime can.
-func (s started) what() string {
-	if s.Image != "" {
-		return s.Image
+// servedPairs are what is known of the engine and the model beside what was pinned.
+func (v view) servedPairs() []pair {
+	wanted := []string{"Quantization", "Backend", "Commit", "Model precision", "Average input tokens"}
+	var out []pair
+	for _, c := range v.served() {
+		for _, l := range c.Lines {
+			if slices.Contains(wanted, l.Label) {
+				out = append(out, pair{l.Label, l.Value, l.Source})
+			}
+		}
 	}
-	return cmp.Or(strings.Join(s.Argv, " "), s.Name)
+	return out
 }
 
 func modelPairs(m result.ModelIdentity) []pair {

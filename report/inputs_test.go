@@ -328,7 +328,7 @@ func matrixInput() Input {
 		for _, c := range []int{1, 2, 4, 8, 16, 32, 64, 128} {
 			p := cellPoint("decode", context, c, at)
 			if context == 524288 && c > 32 {
-				p.State, p.Metrics, p.Cell, p.Client, p.Window, p.Recording = result.PointOver, nil, nil, nil, nil, nil
+				p.State, p.Metrics, p.Cell, p.Client, p.Window, p.Recording, p.Telemetry = result.PointOver, nil, nil, nil, nil, nil, nil
 				p.Reasons = []result.Reason{{Code: "kv_capacity", Text: "needs more KV cache than the engine has", Evidence: fmt.Sprintf("%d tokens of 16,777,216", c*(context+4096))}}
 			} else if context == 524288 && c == 32 {
 				p.State, p.Reasons = result.PointQueued, []result.Reason{{Code: "waiting", Text: "the engine reported waiting requests for 31 % of the window"}}
@@ -347,6 +347,9 @@ func cellPoint(phase string, context, c int, at int64) result.Point {
 	x := published{c: c, tps: tps, qps: tps / 4096, out: int64(tps * 30), avg: 4096, dur: 30, n: 3 * c, ttft: [8]float64{60, 80, 74 * slow, 200, 210, 220, 230, 240}, tpot: [8]float64{3, 3.6, 3.5 * slow, 4, 4.2, 4.4, 4.6, 5}, e2e: [8]float64{9000, 9900, 9800, 10000, 10100, 10200, 10300, 10400}, router: "none", lag: 18, cpu: 2, active: float64(c)}
 	p := x.point(at)
 	p.ID, p.Phase, p.Context, p.Telemetry, p.MLPerf, p.Metrics.Utilization = fmt.Sprintf("decode-%dx%d", context, c), phase, ptr(context), nil, nil, nil
+	if c > 1 {
+		p.Telemetry = map[string]result.Telemetry{"engine.running": {Unit: "requests", Min: float64(c - 1), Mean: float64(c) * .99, Max: float64(c), N: 30, SpanS: 29}}
+	}
 	if phase == "decode" { // no request ends in the cell: its latencies are those of the streams
 		streams, m := *p.Metrics, p.Metrics
 		p.Cell = &streams

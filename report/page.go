@@ -112,7 +112,7 @@ func (p *page) machine(v view) {
 	if v.sut == nil {
 		return
 	}
-	p.SUT = append(append([]machine.Chapter{v.tested()}, machine.Summarise(*v.sut)...), machine.Declared())
+	p.SUT = slices.Concat([]machine.Chapter{v.tested()}, v.served(), machine.Summarise(*v.sut), []machine.Chapter{machine.Declared()})
 	p.Facts = machine.Facts(*v.sut)
 	p.Known, p.Unknown, p.NA = machine.Tally(p.Facts)
 	for _, g := range p.Facts {

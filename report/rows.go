@@ -173,6 +173,7 @@ func volumeRows(pop point.Population) []row {
 		m("Total output tokens", "output_tokens", "", func(s *metrics.Summary) *float64 { return long(s.OutputTokens) }, figure.Whole),
 		m("Average output tokens", "avg_output_tokens", "", func(s *metrics.Summary) *float64 { return s.AvgOutputTokens }, figure.Hundred),
 		m("Total input tokens", "input_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.InputTokens) }, figure.Whole),
+		m("Average input tokens", "", "optional", averageInput, figure.Hundred),
 		m("Cached input tokens", "cached_tokens", "optional", func(s *metrics.Summary) *float64 { return long(s.CachedTokens) }, figure.Whole),
 		m("Prefix hit rate, %", "prefix_hit_rate", "optional", func(s *metrics.Summary) *float64 { return s.PrefixHitRate }, figure.Tenth),
 		m("Run duration, s", "duration_s", "", func(s *metrics.Summary) *float64 { return &s.DurationS }, figure.Hundred),
@@ -187,6 +188,15 @@ func volumeRows(pop point.Population) []row {
 		m("Tokens/s per decode node", "tps_per_node", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerNode }, figure.Measure),
 		m("Requests in flight, mean", "active_mean", "optional", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
 	}
+}
+
+// averageInput is the mean prompt of the requests that finished.
+func averageInput(s *metrics.Summary) *float64 {
+	if s.InputTokens == nil || s.RequestsCompleted == 0 {
+		return nil
+	}
+	v := float64(*s.InputTokens) / float64(s.RequestsCompleted)
+	return &v
 }
 
 func latencyRows(pop point.Population) []row {
@@ -322,7 +332,7 @@ func (v view) clientRows() []row {
 	return v.shown(append(rows, row{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }}))
 }
 
-// clientLines are the figures by which the client is judged, a line per measured point under a heading, for text formats; nil without one.
+// clientLines are the figures by which the client is judged and what else may have disturbed it, a line per measured point under a heading, for text formats; nil without one.
 func (v view) clientLines() [][]string {
 	judged := slices.DeleteFunc(point.ClientFigures(), func(f point.ClientFigure) bool { return f.Brief == "" })
 	var lines [][]string

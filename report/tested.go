@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"assay/report/figure"
 	"assay/report/machine"
 	"assay/report/point"
+	"assay/report/served"
 	"assay/result"
 )
 
@@ -22,13 +22,17 @@ func (v view) tested() machine.Chapter {
 		machine.Stated("Framework", v.engine(), "the server's version endpoint", "no server told its version"),
 		machine.Stated("Container image", s.Image, "container runtime", "the server ran without a container, or was not started by this run"),
 		machine.Stated("Server program", strings.Join(s.Argv, " "), "started by this run", notStarted),
-		machine.Stated("Model", strings.TrimSpace(v.modelName()+" "+id.Model.Revision), "plan and the server's model list", "no server told its model"),
 		machine.Stated("Other software", strings.Join(v.otherSoftware(), ", "), "identities of routers and client, container engine", "nothing else ran"),
 		machine.Stated("Software notes", strings.Join(id.Notes, "; "), "what was not pinned", "free text; the run noted nothing"),
 		v.supported(),
 		machine.Stated("Node count", "1", "one node per run", ""),
 		v.deployment(),
 	}}
+}
+
+// served is what served the model, and the data sent to it.
+func (v view) served() []machine.Chapter {
+	return []machine.Chapter{served.Engine(v.plan.Server.Engine, v.server, v.sut), served.Model(v.modelName(), v.server, v.res)}
 }
 
 // supported is the highest concurrency that the run measured with a valid point.
@@ -67,11 +71,11 @@ func (v view) otherSoftware() []string {
 	var out []string
 	runtimes := []string{v.server.Runtime}
 	for _, raw := range v.res.Identity.Routers {
-		var s started
+		var s served.Server
 		if json.Unmarshal(raw, &s) != nil || s.Runtime == "endpoint" { // the client spoke to the server itself
 			continue
 		}
-		out, runtimes = append(out, s.program()), append(runtimes, s.Runtime)
+		out, runtimes = append(out, s.Program()), append(runtimes, s.Runtime)
 	}
 	if v.sut != nil && slices.Contains(runtimes, "docker") {
 		out = append(containerEngine(v.sut.Software), out...)
@@ -91,16 +95,4 @@ func containerEngine(s probes.Software) []string {
 		out = append(out, "containerd "+v)
 	}
 	return out
-}
-
-// program names a router and what pins it, shortened: a router tells no version of its own.
-func (s started) program() string {
-	if s.Image != "" {
-		name, digest, _ := strings.Cut(s.Image, "@sha256:")
-		return strings.TrimSpace(path.Base(name) + " " + figure.Short(digest, 12))
-	}
-	if len(s.Argv) > 0 {
-		return strings.TrimSpace(path.Base(s.Argv[0]) + " " + figure.Short(s.BinarySHA256, 12))
-	}
-	return s.Name
 }

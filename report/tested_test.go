@@ -29,7 +29,7 @@ func TestSUTSummaryIsWhole(t *testing.T) {
 		}
 		lines := summaryOf(in.Input)
 		for _, label := range []string{"Division", "Deployment", "Availability", "System category", "Max supported concurrency", "Node count", "Framework", "Container image", "Operating system", "File systems",
-			"Other software", "Software notes", "System", "Processors", "Cores", "Accelerators", "Memory", "Memory configuration", "Storage", "Network", "Network topology", "Other hardware", "Cooling", "Hardware notes"} {
+			"Other software", "Software notes", "System", "Processors", "Cores", "Accelerators", "Memory", "Memory configuration", "Storage", "Engine", "Version", "Quantization", "Backend", "Build", "Commit", "Model", "Model precision", "Model link", "Calibration link", "Dataset", "Dataset type", "Average input tokens", "Dataset link", "Network", "Network topology", "Other hardware", "Cooling", "Hardware notes"} {
 			text, ok := lines[label]
 			if !ok || text == "" {
 				t.Errorf("%s: no line %q", in.Name, label)

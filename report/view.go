@@ -11,6 +11,7 @@ import (
 	"assay/report/figure"
 	"assay/report/machine"
 	"assay/report/point"
+	"assay/report/served"
 	"assay/result"
 )
 
@@ -18,27 +19,11 @@ import (
 type view struct {
 	res      result.Result
 	plan     plan.Plan
-	server   started
+	server   served.Server
 	protocol string // sweep | serve | matrix | "" when the plan cannot be read
 	best     int    // index of the best point; -1 when no point has a figure
 	sut      *probes.SUT
 	unpacked bool // no archive is packed of the run
-}
-
-// started is what the runtime told about a server or router.
-type started struct {
-	Runtime      string   `json:"runtime"`
-	Name         string   `json:"name"`
-	Image        string   `json:"image"`
-	ImageID      string   `json:"image_id"`
-	Argv         []string `json:"argv"`
-	Version      string   `json:"version"`
-	MaxModelLen  int64    `json:"max_model_len"`
-	KVTokens     int64    `json:"kv_tokens"`
-	BinarySHA256 string   `json:"binary_sha256"`
-
-	Models  []string  `json:"models"`
-	Servers []started `json:"servers"` // each of several
 }
 
 func newView(res result.Result) view {

@@ -28,9 +28,11 @@ type Preset struct {
 
 // Facts are what a server tells of itself; what it does not tell is zero.
 type Facts struct {
-	Version     string
-	MaxModelLen int64 // tokens
-	KVTokens    int64 // over all engines
+	Version      string
+	MaxModelLen  int64  // tokens
+	KVTokens     int64  // over all engines
+	Quantization string // of the weights, in the server's word
+	DType        string // of the computation, in the server's word
 }
 
 // Series is a set of metric names whose values are added; it counts only when all of them are there.

@@ -37,9 +37,11 @@ func describeSGLang(ctx context.Context, a Asker) Facts {
 		MaxTotalTokens int64  `json:"max_total_num_tokens"`
 		DPSize         int64  `json:"dp_size"`
 		DCPSize        int64  `json:"dcp_size"` // devices that share a context
+		Quantization   string
+		DType          string
 	}
 	if !a.JSON(ctx, "/server_info", &v) && !a.JSON(ctx, "/get_server_info", &v) {
 		return Facts{}
 	}
-	return Facts{Version: v.Version, KVTokens: v.MaxTotalTokens * max(v.DPSize, 1) * max(v.DCPSize, 1)}
+	return Facts{Version: v.Version, KVTokens: v.MaxTotalTokens * max(v.DPSize, 1) * max(v.DCPSize, 1), Quantization: v.Quantization, DType: v.DType}
 }

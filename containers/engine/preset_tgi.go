@@ -33,9 +33,10 @@ func describeTGI(ctx context.Context, a Asker) Facts {
 		MaxTotal   int64  `json:"max_total_tokens"`
 		BatchTotal int64  `json:"max_batch_total_tokens"`
 		MaxInput   int64  `json:"max_input_tokens"`
+		DType      string `json:"model_dtype"`
 	}
 	if !a.JSON(ctx, "/info", &v) {
 		return Facts{}
 	}
-	return Facts{Version: v.Version, MaxModelLen: cmp.Or(v.MaxTotal, v.MaxInput), KVTokens: v.BatchTotal}
+	return Facts{Version: v.Version, MaxModelLen: cmp.Or(v.MaxTotal, v.MaxInput), KVTokens: v.BatchTotal, DType: v.DType}
 }

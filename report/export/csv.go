@@ -65,6 +65,12 @@ func csvColumns(r result.Result) []column {
 	columns = append(columns, summaryColumns("cell.", point.InCell, r.Points)...)
 	columns = append(columns, clientColumns()...)
 	return append(columns,
+		column{"engine.running [requests]", func(p result.Point) string {
+			if running, told := p.Telemetry["engine.running"]; told {
+				return figure.Plain(running.Mean)
+			}
+			return ""
+		}},
 		column{"tokens_per_joule [tok/J]", func(p result.Point) string { return optional(point.TokensPerJoule(p)) }},
 		column{"recording_sha256", func(p result.Point) string {
 			if p.Recording == nil {
@@ -72,6 +78,7 @@ func csvColumns(r result.Result) []column {
 			}
 			return p.Recording.SHA256
 		}},
+		column{"notes", func(p result.Point) string { return strings.Join(p.Notes, "; ") }},
 	)
 }
 

@@ -210,15 +210,13 @@ func measured(o *object, p result.Point, t *cellTally, total *float64) {
 	o.add("hardware_summary", hardware(p))
 }
 
-// load adds what the engine told of its own load; where it told nothing, the client's mean stands in.
+// load adds what the engine told of its own load.
 func load(o *object, p result.Point) {
 	running, told := p.Telemetry["engine.running"]
 	if told {
 		o.add("avg_running_reqs", running.Mean)
 		o.add("max_running_reqs", running.Max)
 		o.add("underfilled", *p.Concurrency > 1 && running.Mean < 0.98*float64(*p.Concurrency))
-	} else if p.Metrics != nil {
-		o.add("avg_running_reqs", p.Metrics.ActiveMean)
 	}
 	if waiting, told := p.Telemetry["engine.waiting"]; told {
 		o.add("avg_queue_reqs", waiting.Mean)

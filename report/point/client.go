@@ -11,7 +11,7 @@ import (
 type ClientFigure struct {
 	ID    string // with its unit, for programs
 	Label string // for people
-	Brief string // its heading among the few by which the client is judged; "" for the others
+	Brief string // its heading among those that stand in texts; "" for the others
 	word  func(c metrics.Client) string
 	value func(c metrics.Client) *float64 // nil when it is not known; unused with word
 	form  func(float64) string
@@ -37,6 +37,11 @@ func (f ClientFigure) ForPrograms(c metrics.Client) string {
 		return figure.Plain(*v)
 	}
 	return ""
+}
+
+func (f ClientFigure) briefly(heading string) ClientFigure {
+	f.Brief = heading
+	return f
 }
 
 // ClientFigures lists them: first where its numbers come from and how it kept up, then what it used.
@@ -68,17 +73,17 @@ func ClientFigures() []ClientFigure {
 	figures = append(figures, lags("sched_latency", "Scheduler latency", func(c metrics.Client) metrics.Lag { return c.SchedLatencyUS })...)
 	return append(figures,
 		known("gc_pause [us]", "Garbage collector pauses, µs", figure.Measure, func(c metrics.Client) float64 { return c.GCPauseUS }),
-		known("gc_pause.max [us]", "Longest of them, µs", figure.Measure, func(c metrics.Client) float64 { return c.GCPauseMaxUS }),
+		known("gc_pause.max [us]", "Longest of them, µs", figure.Measure, func(c metrics.Client) float64 { return c.GCPauseMaxUS }).briefly("gc max µs"),
 		ClientFigure{ID: "rss [B]", Label: "Memory (RSS)", form: func(v float64) string { return figure.Size(int64(v)) },
 			value: func(c metrics.Client) *float64 { v := float64(c.RSSBytes); return &v }},
 		known("reads", "Reads", figure.Whole, func(c metrics.Client) float64 { return float64(c.Reads) }),
 		known("bytes_in [B]", "Bytes received", figure.Whole, func(c metrics.Client) float64 { return float64(c.BytesIn) }),
 		known("sockets.opened", "Connections opened", figure.Whole, func(c metrics.Client) float64 { return float64(c.Sockets.Opened) }),
-		known("sockets.at_once", "Connections at once", figure.Whole, func(c metrics.Client) float64 { return float64(c.Sockets.AtOnce) }),
+		known("sockets.at_once", "Connections at once", figure.Whole, func(c metrics.Client) float64 { return float64(c.Sockets.AtOnce) }).briefly("sockets"),
 		ClientFigure{ID: "sockets.reused", Label: "Requests on a used connection", form: figure.Whole, value: reused},
 		known("files", "Open files", figure.Whole, func(c metrics.Client) float64 { return float64(c.Sockets.Files) }),
 		count("retries", "Retries", func(c metrics.Client) int64 { return int64(c.Retries) }),
-		count("clock_steps", "Clock steps", func(c metrics.Client) int64 { return int64(c.ClockSteps) }),
+		count("clock_steps", "Clock steps", func(c metrics.Client) int64 { return int64(c.ClockSteps) }).briefly("clock steps"),
 	)
 }
 
