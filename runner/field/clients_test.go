@@ -246,7 +246,7 @@ func (c scenario) run(t *testing.T) {
 		s.usage = c.usage
 	}
 	m := sweep(t, s, 4, 12, stallsAfter(c.failed))
-	m.early(t, s)
+	m.timely(t, s)
 	seen, bad, out := s.seen(), 0, 0
 	for _, a := range seen {
 		if c.fails != nil && c.fails(a.n) {
@@ -325,10 +325,11 @@ func TestField_clients_LoadIsHeld(t *testing.T) {
 	if m.err != nil || s.peak != c || m.outcomes()[record.OK] != len(m.all) || full < rounds || *m.sum.ActiveMean > c {
 		t.Errorf("%d full rounds of %d, %d at once of %d, %v, in flight %v; %v", full, rounds, s.peak, c, m.outcomes(), *m.sum.ActiveMean, m.err)
 	}
+	m.timely(t, s)
 }
 
-// Some clients called the server's tokenizer for each prompt, or read its metrics before the load → nothing is asked but the
-// completions themselves; nothing is tokenised during the run or after it.
+// Some clients called the server's tokenizer for each prompt, or read its metrics before the load → the client asks for nothing but
+// completions, where the plan wants no prompts of so many tokens.
 func TestField_mlperfPR350_NothingButCompletions(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(a *reply) { a.good(3) })

@@ -41,7 +41,7 @@ func lists() []list {
 	return []list{
 		{"Benchmark clients", peers(), first},
 		{"MLPerf Endpoints", endpoints(), second},
-		{"Four clients against a server that knows the truth", measuredClients(), append(third, "load", "saturation", "exit", "words", "calls", "aborted")},
+		{"Four clients against a server that knows the truth", measuredClients(), append(third, "load", "ttft", "gaps", "counts", "saturation", "exit", "words", "calls", "aborted")},
 	}
 }
 

@@ -118,7 +118,7 @@ func delayedRole(t *testing.T, before time.Duration) {
 	if apart == 0 || m.sum.TTFTMS.Min < 60 {
 		t.Errorf("TTFT from %v ms; the first byte stands apart in %d of %d requests", m.sum.TTFTMS.Min, apart, len(m.all))
 	}
-	m.early(t, s)
+	m.timely(t, s)
 }
 
 // A trailing usage-only chunk moved the end of the request → E2E ends at the last token; usage and [DONE] stand apart.

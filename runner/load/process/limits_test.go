@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,14 +55,11 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestLimitsAreRead(t *testing.T) {
+// procOf makes a folder of files as the kernel tells them.
+func procOf(t *testing.T, files map[string]string) string {
+	t.Helper()
 	proc := t.TempDir()
-	for name, text := range map[string]string{
-		"sys/net/ipv4/ip_local_port_range":     "32768\t60999\n",
-		"sys/net/ipv4/ip_local_reserved_ports": "8080,32768-32770,60990-61010,40000\n",
-		"sys/net/netfilter/nf_conntrack_max":   "262144\n",
-		"meminfo":                              "MemTotal:       24684084 kB\nMemAvailable:   23895300 kB\n",
-	} {
+	for name, text := range files {
 		path := filepath.Join(proc, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -70,10 +68,47 @@ func TestLimitsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := limitsOf(proc), (limits{ports: 28_232 - 3 - 10 - 1, tracked: 262_144, memory: 23_895_300 << 10}); got != want {
+	return proc
+}
+
+// kernel is what a machine tells.
+func kernel() map[string]string {
+	return map[string]string{
+		"sys/net/ipv4/ip_local_port_range":     "32768\t60999\n",
+		"sys/net/ipv4/ip_local_reserved_ports": "8080,32768-32770,60990-61010,40000\n",
+		"sys/net/netfilter/nf_conntrack_max":   "262144\n",
+		"meminfo":                              "MemTotal:       24684084 kB\nMemAvailable:   23895300 kB\n",
+	}
+}
+
+func TestLimitsAreRead(t *testing.T) {
+	if got, want := limitsOf(procOf(t, kernel())), (limits{ports: 28_232 - 3 - 10 - 1, tracked: 262_144, memory: 23_895_300 << 10}); got != want {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
 	if got := limitsOf(t.TempDir()); got != (limits{}) {
 		t.Errorf("a system that tells nothing: %+v", got)
+	}
+}
+
+// TestSocketsOfOthersDoNotCount: a machine whose ports, files and sockets are nearly all in use by others has as many ports to one
+// destination as before: the kernel gives out a port once for each destination.
+func TestSocketsOfOthersDoNotCount(t *testing.T) {
+	files := kernel()
+	quiet := limitsOf(procOf(t, files))
+	var table strings.Builder
+	table.WriteString("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&table, "%4d: 0100007F:%04X 0A00000A:1F90 01 00000000:00000000 00:00000000 00000000     0        0 %d 1\n", i, 32768+i, i)
+	}
+	files["net/tcp"], files["self/net/tcp"] = table.String(), table.String()
+	files["net/sockstat"] = "sockets: used 27900\nTCP: inuse 27800 orphan 0 tw 28000 alloc 27900 mem 900\n"
+	files["sys/fs/file-nr"] = "299000\t0\t300000\n"
+	files["sys/net/netfilter/nf_conntrack_count"] = "28000\n"
+	busy := limitsOf(procOf(t, files))
+	if busy != quiet {
+		t.Errorf("with sockets of others %+v, without %+v", busy, quiet)
+	}
+	if err := busy.check(busy.ports, []stream.Target{{Network: "tcp", Address: "10.0.0.1:8000"}}); err != nil {
+		t.Errorf("all ports to one destination: %v", err)
 	}
 }
