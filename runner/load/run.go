@@ -61,12 +61,22 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	return res, err
 }
 
-// Connections is the number of connections the load may need at once; 0 when it has no bound.
-func (c Config) Connections() int {
+// atOnce is the most requests that may be in flight; 0 when the load has no bound.
+func (c Config) atOnce() int {
 	if c.Closed != nil {
 		return c.Closed.Concurrency
 	}
 	return c.Open.MaxConcurrency
+}
+
+// Connections is the number of connections the load may need at once; without a bound, what comes in a second at its full rate.
+func (c Config) Connections() int {
+	if most := c.atOnce(); most > 0 {
+		return most
+	}
+	full := *c.Open
+	full.Ramp = nil
+	return Config{Open: &full}.ahead()
 }
 
 // sender sends a call and waits for its end. reply is the answer's text when the call wanted it.
@@ -302,7 +312,7 @@ func (l *load) check() {
 	if l.flows() {
 		l.tally.alive()
 	}
-	if why := l.tally.hopeless(l.cfg.Connections()); why != "" {
+	if why := l.tally.hopeless(l.cfg.atOnce()); why != "" {
 		l.stop(l.cfg.Clock.Now(), "the server served no request for 10 s; the last one ended with "+why)
 	}
 }

@@ -75,15 +75,19 @@ func TestConnectionsAhead(t *testing.T) {
 		name string
 		cfg  Config
 		want int
+		most int // Connections
 	}{
-		{"closed", Config{Closed: &Closed{Concurrency: 64}}, 64},
-		{"a cap above what comes", Config{Open: &Open{Rate: 3, MaxConcurrency: 100}}, 3},
-		{"a cap below", Config{Open: &Open{Rate: 140, MaxConcurrency: 100}}, 100},
-		{"no cap", Config{Open: &Open{Rate: 12.5}}, 13},
-		{"few requests", Config{Open: &Open{Rate: 140, MaxConcurrency: 100, Requests: 7}}, 7},
-		{"a ramp", Config{Open: &Open{Rate: 140, MaxConcurrency: 1000, Ramp: &Ramp{From: 1, Over: time.Hour}}}, 2},
-		{"a trace", Config{Open: &Open{Arrival: arrival.Trace, Speed: 1, MaxConcurrency: 50}}, 0},
+		{"closed", Config{Closed: &Closed{Concurrency: 64}}, 64, 64},
+		{"a cap above what comes", Config{Open: &Open{Rate: 3, MaxConcurrency: 100}}, 3, 100},
+		{"a cap below", Config{Open: &Open{Rate: 140, MaxConcurrency: 100}}, 100, 100},
+		{"no cap", Config{Open: &Open{Rate: 12.5}}, 13, 13},
+		{"few requests", Config{Open: &Open{Rate: 140, Requests: 7}}, 7, 7},
+		{"a ramp", Config{Open: &Open{Rate: 140, Ramp: &Ramp{From: 1, Over: time.Hour}}}, 2, 140},
+		{"a trace", Config{Open: &Open{Arrival: arrival.Trace, Speed: 1, MaxConcurrency: 50}}, 0, 50},
 	} {
+		if got := c.cfg.Connections(); got != c.most {
+			t.Errorf("%s: %d connections, want %d", c.name, got, c.most)
+		}
 		if got := c.cfg.ahead(); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
