@@ -17,11 +17,13 @@ func (a *app) benchCommand() *cobra.Command {
 --rate, or a matrix of --contexts × --concurrency. Chat, unless the URL ends in /v1/completions or --endpoint completions.
 Several URLs are servers of the same model, which share the requests. unix:///PATH reaches a Unix socket. The load never goes through a proxy.
 The plan it makes is kept with the run; --save-plan writes it to a new file.
-Prompts have exactly --input-len tokens by the server's own count. With --dataset-kind text each file is cut into prompts of that length;
-of a folder the *.txt files in and below it are read.`,
+Made prompts have exactly --input-len tokens by the server's own count. With --dataset-kind text each file is cut into prompts of that length;
+of a folder the *.txt files in and below it are read. Other prompts keep their own length. A trace is replayed at its own instants, up to its
+end or to --requests or --duration; with --rate or --concurrency it only gives the prompts.`,
 		Example: "  assay bench http://127.0.0.1:8000 --concurrency 1,2,4,8 --duration 30s\n" +
 			"  assay bench http://127.0.0.1:8000/v1/completions --rate 10 --input-len 1k --output-len 128\n" +
-			"  assay bench http://127.0.0.1:8000 --dataset sharegpt.json --concurrency 16 --requests 500",
+			"  assay bench http://127.0.0.1:8000 --dataset sharegpt.json --concurrency 16 --requests 500\n" +
+			"  assay bench http://127.0.0.1:8000 --dataset azure.csv --duration 5m",
 		Args: someArgs("the URL of the server"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := b.Plan(args...)

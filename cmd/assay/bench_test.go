@@ -18,9 +18,9 @@ func TestBenchAgreesWithTheServer(t *testing.T) {
 		args       []string
 		phase      string
 	}{
-		{"chat sweep", "", []string{"--concurrency", "1,4", "--requests", "20"}, "sweep"},
-		{"completions sweep", "/v1/completions", []string{"--concurrency", "2", "--requests", "10"}, "sweep"},
-		{"serve", "", []string{"--rate", "20", "--requests", "30"}, "serve"},
+		{"chat sweep", "", []string{"--input-len", "64", "--concurrency", "1,4", "--requests", "20"}, "sweep"},
+		{"completions sweep", "/v1/completions", []string{"--input-len", "64", "--concurrency", "2", "--requests", "10"}, "sweep"},
+		{"serve", "", []string{"--input-len", "64", "--rate", "20", "--requests", "30"}, "serve"},
 		{"agentic", "", []string{"--dataset", "builtin:agentic-small", "--concurrency", "4", "--requests", "20"}, "sweep"},
 	}
 	for _, c := range cases {
@@ -30,7 +30,7 @@ func TestBenchAgreesWithTheServer(t *testing.T) {
 			defer srv.Close()
 			p := newProgram(t)
 			saved := filepath.Join(t.TempDir(), "plan.yaml")
-			args := append([]string{"bench", srv.URL + c.path, "--input-len", "64", "--output-len", "16", "--json", "--save-plan", saved}, c.args...)
+			args := append([]string{"bench", srv.URL + c.path, "--output-len", "16", "--json", "--save-plan", saved}, c.args...)
 			doc := p.must(exitValid, args...).result(t)
 			p.agree(doc, engine, c.phase)
 			p.must(exitValid, "plan", "validate", saved)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 )
@@ -31,8 +32,16 @@ func pair(into *map[string]string, form string) *flagValue {
 	return &flagValue{"", "header", func(text string) error {
 		name, value, found := strings.Cut(text, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !found || name == "" || value == "" {
+		switch {
+		case !found || name == "" || value == "":
 			return errors.New("write it as '" + form + "'")
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return errors.New("it holds a control character, such as the end of a line")
+		}
+		for other := range *into {
+			if strings.EqualFold(other, name) {
+				return errors.New("there is a " + other + " already")
+			}
 		}
 		if *into == nil {
 			*into = map[string]string{}
@@ -42,8 +51,11 @@ func pair(into *map[string]string, form string) *flagValue {
 	}}
 }
 
-// server adds the keys of a plan's server.
-func (a *access) server(keys map[string]any) error {
+// server adds the keys of a plan's server, which has so many URLs.
+func (a *access) server(keys map[string]any, urls int) error {
+	if a.balance != "" && urls < 2 {
+		return usage("--balance says how several URLs share the requests; there is one")
+	}
 	if a.tokenEnv != "" {
 		keys["token_env"] = a.tokenEnv
 	}

@@ -33,10 +33,17 @@ func TestBenchRefuses(t *testing.T) {
 	if err := os.WriteFile(other, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	rows := filepath.Join(dir, "rows.jsonl")
+	if err := os.WriteFile(rows, []byte(`{"prompt": "x"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		want string
 	}{
+		{"--dataset " + rows + " --input-len 300", "--input-len has no meaning for kind jsonl"}, {"--dataset " + other, "agentic or trace"},
+		{"--contexts 1k --input-len 300", "--input-len has no meaning in a matrix: --contexts says"}, {"--prefill-duration 5s", "--prefill-duration"},
+		{"--balance foo", "several URLs"}, {"--seed -1", "write a whole number of at least 0"}, {"--seed x", `"--seed"`},
 		{"--duration -5s", `"--duration"`}, {"--duration 0s", `"--duration"`}, {"--duration soon", `"--duration"`},
 		{"--warmup -1s", `"--warmup"`}, {"--drain -1s", `"--drain"`}, {"--timeout 0s", `"--timeout"`}, {"--ready-timeout 0s", `"--ready-timeout"`},
 		{"--rate NaN", `"--rate"`}, {"--rate Inf", `"--rate"`}, {"--rate 0", `"--rate"`}, {"--rate -1", `"--rate"`}, {"--rate 5,x", `"--rate"`},
@@ -78,11 +85,24 @@ func TestBenchMapsFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := p.Protocol.Serve; s == nil || len(s.Rate) != 2 || s.Duration.Std() != 30*time.Second {
+	if s := p.Protocol.Serve; s == nil || s.Arrival != "poisson" || len(s.Rate) != 2 || s.Duration.Std() != 30*time.Second {
 		t.Errorf("%+v", s)
 	}
 	if p.Server.Ready.Timeout.Std() != 10*time.Second || p.Client.Drain.Std() != time.Minute || p.Client.Timeout.Std() != time.Hour || p.Workload.InputLen != 256 {
 		t.Errorf("defaults: %+v %+v %+v", p.Server.Ready, p.Client, p.Workload)
+	}
+}
+
+// TestBenchMatrixTimes: a prefill pass lasts as long as a cell, unless it is told how long.
+func TestBenchMatrixTimes(t *testing.T) {
+	for args, want := range map[string]time.Duration{"": 30 * time.Second, "--duration 2s": 2 * time.Second, "--duration 2s --prefill-duration 5s": 5 * time.Second} {
+		p, err := benchPlan(append(strings.Fields(args), someServer, "--contexts", "1k,2k")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := p.Protocol.Matrix; m.PrefillDuration.Std() != want || args != "" && m.Duration.Std() != 2*time.Second {
+			t.Errorf("%q: %+v", args, m)
+		}
 	}
 }
 
@@ -106,12 +126,22 @@ func TestBenchAccess(t *testing.T) {
 	}
 	for _, args := range [][]string{{someServer, "--header", "X-Lane"}, {someServer, "--header", ": b"}, {someServer, "--header", "X-API-Key: sk-secret"}, {someServer, "--header", "Host: x"},
 		{someServer, "--header-env", "X-Key: not a name"}, {someServer, "--token-env", "A", "--token-file", "b"}, {someServer, "--balance", "sticky"},
-		{someServer, someServer + "/v1"}, {someServer, "http://h/v1/completions"}, {"unix://host/x"}, {"unix:relative"}} {
+		{someServer, someServer + "/v1"}, {someServer, "http://h/v1/completions"}, {"unix://host/x"}, {"unix:relative"},
+		{someServer, "--header", "X-A: 1\r\nE: 2"}, {someServer, "--header", "X-A: 1", "--header", "x-a: 2"}, {someServer, "--header", "X-A: 1", "--header", "X-A: 2"},
+		{someServer, "--header", "X-A: 1", "--header-env", "x-a: B"}} {
 		_, err := benchPlan(args...)
 		if f := fault.Of(err, fault.Client); f == nil || f.Layer != fault.Plan || strings.Contains(f.Text+f.Hint, "sk-secret") || strings.Contains(f.Text, "line 1") ||
 			strings.Contains(f.Text, "client.") || strings.Contains(f.Text, "server.") {
 			t.Errorf("%q: %v", args, err)
 		}
+	}
+}
+
+// TestBenchHints: what to do is said in the command's words.
+func TestBenchHints(t *testing.T) {
+	_, err := benchPlan(someServer, "--header", "X-API-Key: sk-secret")
+	if f := fault.Of(err, fault.Client); f == nil || f.Hint != "write --header-env 'X-API-Key: VARIABLE'" || !strings.HasPrefix(f.Text, "--header X-API-Key looks") {
+		t.Errorf("%+v", f)
 	}
 }
 

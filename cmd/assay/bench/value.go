@@ -91,6 +91,13 @@ func tokens() reading[plan.Length] {
 	}}
 }
 
+func seed() reading[uint64] {
+	return reading[uint64]{"number", "a whole number of at least 0", func(text string) (uint64, bool) {
+		n, err := strconv.ParseUint(text, 10, 64)
+		return n, err == nil
+	}}
+}
+
 // span is a time of at least min.
 func span(least time.Duration) reading[time.Duration] {
 	want := "a time of at least 0s such as 500ms, 30s or 2m"
