@@ -54,7 +54,7 @@ type Source interface {
 
 // Stats says what was read so far.
 type Stats struct {
-	SHA256   string   // of the file's bytes; of a folder, see Hashes.Of; "" for synthetic
+	SHA256   string   // of the file's bytes; of a folder, see Hashes.Of; of synthetic, its definition
 	BadLines int      // lines that could not be used
 	BadFirst []string // the first few, named: "line 7: …"
 	Repeats  int      // how many times the data began again
