@@ -15,7 +15,7 @@ const (
 	// settleLimit bounds the wait for an engine whose counters move only when a request has ended.
 	settleLimit = 3 * time.Second
 	settleEvery = 50 * time.Millisecond
-	// countTolerance is how far the engine's counter and the client's may be apart before the point says so.
+	// countTolerance is how far the engine's counter and the client's may be apart: beyond it one of them is wrong, or others use the server.
 	countTolerance = 0.02
 )
 
@@ -70,7 +70,10 @@ func compareCounts(before, after counters, told runner.Reading, out *result.Poin
 	}
 	out.Engine = &c
 	if d := math.Abs(float64(c.GenerationTokens - c.ClientTokens)); told.Unfinished == 0 && d > countTolerance*float64(c.ClientTokens) {
-		out.Reasons = append(out.Reasons, result.Reason{Code: "tokens_differ", Text: "the engine counted other output tokens than the client; somebody else may use the server",
-			Evidence: fmt.Sprintf("engine %d, client %d", c.GenerationTokens, c.ClientTokens)})
+		out.Reasons = append(out.Reasons, result.Reason{Code: "tokens_differ", Text: "the engine counted other output tokens than it told the client; its usage is wrong, or somebody else uses the server",
+			Evidence: fmt.Sprintf("engine %d, client %d, the limit is %.0f %%", c.GenerationTokens, c.ClientTokens, 100*countTolerance)})
+		if out.State == result.PointValid {
+			out.State = result.PointNotValid
+		}
 	}
 }

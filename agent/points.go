@@ -215,14 +215,10 @@ func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Readin
 	out.Request = x.firstRequest(m)
 	samples := x.telemetry.within(out.Window.StartedUS, out.Window.EndedUS)
 	out.Telemetry = summarise(samples)
-	state, reasons := runner.Verdict(p, told.Judged(), m)
+	state, reasons := told.Verdict(p, m)
 	out.State = result.PointState(state)
 	for _, r := range reasons {
 		out.Reasons = append(out.Reasons, result.Reason(r))
-	}
-	if n := told.Failed - told.Metrics.RequestsFailed; n > 0 {
-		out.Reasons = append(out.Reasons, result.Reason{Code: "errors_outside", Text: "requests failed before the window opened or after it closed",
-			Evidence: fmt.Sprintf("%d of %d", n, told.Issued-told.Metrics.RequestsIssued)})
 	}
 	x.judgeCell(p, m, told, samples, out)
 	x.learn(m)

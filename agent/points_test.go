@@ -160,7 +160,7 @@ func TestFailuresOutsideTheWindowAreListed(t *testing.T) {
 	var out result.Point
 	x.judge(p, m, told, &out)
 	for _, r := range out.Reasons {
-		if r.Code == "errors_outside" && r.Evidence == "1 of 1" {
+		if r.Code == "errors_outside" && r.Evidence == "1 of 1: http_status 1; 0 of them were under way in the window" {
 			return
 		}
 	}

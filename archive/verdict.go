@@ -37,7 +37,7 @@ func (p *point) overstated(told result.Point) string {
 	if told.Client != nil {
 		m.Client = *told.Client
 	}
-	state, reasons := runner.Verdict(p.planned, p.made.Judged(), m)
+	state, reasons := p.made.Verdict(p.planned, m)
 	if state == runner.Valid {
 		return ""
 	}

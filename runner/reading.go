@@ -33,12 +33,12 @@ type Reading struct {
 	Cell         *metrics.Summary // nil when not asked for
 	Counts       record.Counts
 	Refills      *metrics.Refills
-	Issued       int    // measured requests, whenever sent
-	Failed       int    // of these; censored ones apart
 	Broken       int    // requests of all, warm-up too, whose connection broke or was refused
 	Unfinished   int    // requests of all, warm-up too, that are not ok
 	OutputTokens int64  // of all requests, warm-up too
 	TokenSource  string // the weakest of the measured requests
+	Said         Said   // by the failed of the measured requests; nil when they said nothing
+	outside      outside
 	PromptTokens *int64 // matrix: median prompt by the server's count, the warm-up's too; nil when it counted none
 }
 
@@ -74,6 +74,9 @@ func (p Pass) over(scan func(visit func(*record.Request) error) (record.Whole, e
 		out.Counts.Add(r, p.Window.StartUS, p.Window.EndUS)
 		out.Refills.Add(r)
 		out.count(r)
+		if !r.Warmup {
+			out.outside.add(r, p.Window)
+		}
 		if p.Cell || p.Shape.Prefill {
 			prompts.add(r)
 		}
@@ -128,9 +131,8 @@ func (r *Reading) count(q *record.Request) {
 	if q.Warmup {
 		return
 	}
-	r.Issued++
 	if q.Outcome != record.OK && q.Outcome != record.Censored {
-		r.Failed++
+		r.Said.add(q)
 	}
 	r.TokenSource = record.Weakest(r.TokenSource, q.TokenSource)
 }
