@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -20,6 +21,7 @@ type book struct {
 	begun   bool
 	ended   bool
 	newline bool
+	bad     error // what the file is that is no UTF-8 text
 }
 
 func newBook(r io.Reader) *book { return &book{in: bufio.NewReaderSize(r, bookHead)} }
@@ -28,6 +30,9 @@ func newBook(r io.Reader) *book { return &book{in: bufio.NewReaderSize(r, bookHe
 func (b *book) Read(p []byte) (int, error) {
 	if !b.begun {
 		b.begin()
+	}
+	if b.bad != nil {
+		return 0, b.bad
 	}
 	for len(b.left) == 0 {
 		if b.ended {
@@ -50,10 +55,19 @@ func (b *book) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// begin skips to behind the START mark if there is one near the beginning.
+// begin skips to behind the START mark if there is one near the beginning, and looks which encoding the text has: readers begin anywhere
+// in it, where a UTF-16 text can pass for UTF-8.
 func (b *book) begin() {
 	b.begun, b.newline = true, true
 	head, _ := b.in.Peek(bookHead) // a short file gives what there is
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.IndexByte(head, 0) >= 0 {
+		b.bad = badf("not UTF-8 (UTF-16, or no text); `iconv -f UTF-16 -t UTF-8` makes it")
+		return
+	}
+	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		_, _ = b.in.Discard(3) // was peeked
+		head = head[3:]
+	}
 	at := strings.Index(string(head), bookStart)
 	if at < 0 {
 		return

@@ -173,6 +173,8 @@ func (t *openText) usable() (int, error) {
 		switch {
 		case half:
 			return begin, nil
+		case r == 0:
+			return begin, badf("it holds NUL bytes, so it is no text")
 		case r == utf8.RuneError && size == 1:
 			return begin, badf("not UTF-8")
 		case i-begin > wordLimit:
