@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"assay/report/machine"
@@ -53,8 +54,8 @@ func markdownPoints(w io.Writer, v view) {
 }
 
 func markdownProblems(w io.Writer, v view) {
-	found := v.findings()
-	if v.res.Run.Error == nil && len(found) == 0 && len(v.res.SUT.Drift) == 0 && len(v.res.Identity.Notes) == 0 {
+	found, notes := v.findings(), slices.Concat(v.res.Identity.Notes, Notes(v.res))
+	if v.res.Run.Error == nil && len(found) == 0 && len(v.res.SUT.Drift) == 0 && len(notes) == 0 {
 		return
 	}
 	fmt.Fprint(w, "\n## Reasons\n\n")
@@ -67,7 +68,7 @@ func markdownProblems(w io.Writer, v view) {
 	for _, d := range v.res.SUT.Drift {
 		fmt.Fprintf(w, "- machine changed: %s\n", plain.Quoted(d.Text+" ["+d.Code+"] "+d.Evidence))
 	}
-	for _, n := range v.res.Identity.Notes {
+	for _, n := range notes {
 		fmt.Fprintf(w, "- note: %s\n", plain.Quoted(n))
 	}
 }

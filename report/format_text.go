@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"assay/fault"
@@ -48,7 +49,8 @@ func writeProblems(w io.Writer, v view) {
 		}
 	}
 	found := v.findings()
-	if len(found)+len(v.res.SUT.Drift)+len(v.res.Identity.Notes) > 0 {
+	notes := slices.Concat(v.res.Identity.Notes, Notes(v.res))
+	if len(found)+len(v.res.SUT.Drift)+len(notes) > 0 {
 		fmt.Fprintln(w, "\nREASONS")
 	}
 	for _, r := range found {
@@ -57,7 +59,7 @@ func writeProblems(w io.Writer, v view) {
 	for _, d := range v.res.SUT.Drift {
 		fmt.Fprint(w, machine.Fold("  machine changed: "+d.Text+" ["+d.Code+"] "+d.Evidence, "    "))
 	}
-	for _, n := range v.res.Identity.Notes {
+	for _, n := range notes {
 		fmt.Fprint(w, machine.Fold("  note: "+n, "    "))
 	}
 }

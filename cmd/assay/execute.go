@@ -134,6 +134,9 @@ func (a *app) showEnd(w io.Writer, r result.Result) {
 	for _, reason := range r.Run.Reasons {
 		line("reason", reason.Text+" ("+reason.Code+")"+evidence(reason))
 	}
+	for _, note := range report.Notes(r) {
+		line("note", note)
+	}
 	line("report", filepath.Join(a.data, "runs", r.Run.ID, result.ReportName))
 }
 
