@@ -106,7 +106,7 @@ func (a *Agent) Cancel(ctx context.Context, id string) error {
 	if run.State != result.Queued {
 		return fault.New(fault.Store, "run_ended", "only queued and running runs can be canceled", "run %s is %s", id, run.State)
 	}
-	_, f := endState(nil, errCanceled)
+	_, f := endState(id, nil, errCanceled)
 	if _, err := a.seal(ctx, id, result.Canceled, f); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (a *Agent) execute(ctx context.Context, id string, resume bool) (result.Res
 	defer a.free()
 	safe := context.WithoutCancel(ctx)
 	runErr := a.attempt(ctx, id)
-	state, f := endState(runErr, stopCause(ctx))
+	state, f := endState(id, runErr, stopCause(ctx))
 	r, err := a.seal(safe, id, state, f)
 	if err != nil {
 		return r, fault.New(fault.Store, "not_sealed", "free some space; the run is repaired at the next start", "run %s ended but could not be written down: %w", id, err)

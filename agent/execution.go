@@ -107,7 +107,7 @@ func (x *execution) step(ctx context.Context, name, point string, do func(contex
 		ph.Error = fault.Of(err, layerOf(name))
 		text = ph.Error.Error()
 		if cause := context.Cause(ctx); cause != nil { // it did not fail, it was stopped
-			state, _ = endState(err, cause)
+			state, _ = endState(x.run.ID, err, cause)
 			text = cause.Error()
 		}
 		err = fmt.Errorf("%s: %w", name, err)

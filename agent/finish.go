@@ -22,13 +22,13 @@ var (
 	errStopping = errors.New("the program was told to stop")
 )
 
-// endState says how a run ended from the error of its execution and the cause its context was cancelled for.
-func endState(err, cause error) (result.State, *fault.Fault) {
+// endState says how the run of this id ended from the error of its execution and the cause its context was cancelled for.
+func endState(run string, err, cause error) (result.State, *fault.Fault) {
 	switch {
 	case errors.Is(cause, errCanceled):
-		return result.Canceled, fault.New(fault.Client, "canceled", "run the plan again, or resume it with --resume", "the run was canceled")
+		return result.Canceled, fault.New(fault.Client, "canceled", "run the plan again, or go on with `assay run --resume "+run+"`", "the run was canceled")
 	case cause != nil:
-		return result.Interrupted, fault.New(fault.Client, "interrupted", "go on with --resume", "the run was interrupted: %w", cause)
+		return result.Interrupted, fault.New(fault.Client, "interrupted", "go on with `assay run --resume "+run+"`", "the run was interrupted: %w", cause)
 	case err != nil:
 		return result.Failed, fault.Of(err, fault.Server)
 	}

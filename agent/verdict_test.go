@@ -30,10 +30,13 @@ func TestEndState(t *testing.T) {
 		{"stopped for another cause", oom, errors.New("terminated"), result.Interrupted, "client.interrupted"},
 	}
 	for _, c := range cases {
-		state, f := endState(c.err, c.cause)
+		state, f := endState("20261201T1", c.err, c.cause)
 		code := ""
 		if f != nil {
 			code = f.Code
+		}
+		if f != nil && c.cause != nil && !strings.Contains(f.Hint, "`assay run --resume 20261201T1`") {
+			t.Errorf("%s: hint %q", c.name, f.Hint)
 		}
 		if state != c.state || code != c.code {
 			t.Errorf("%s: %s %q, want %s %q", c.name, state, code, c.state, c.code)
