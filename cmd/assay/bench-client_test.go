@@ -50,6 +50,18 @@ func TestBenchClientRefuses(t *testing.T) {
 	p := newProgram(t)
 	p.must(exitUsage, "bench-client", "--streams", "1,2,3", "--rate", "1,2")
 	p.must(exitUsage, "bench-client", "--duration", "1ms")
+	for args, want := range map[string]string{
+		"--streams 0": "0 streams", "--streams 1 --duration 0s": "--duration is from 1s", "--rate 5": "--rate needs --streams", "--streams x": `"--streams"`,
+	} {
+		if r := p.must(exitUsage, append([]string{"bench-client"}, strings.Fields(args)...)...); !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %s", args, r.stderr)
+		}
+	}
+	for _, out := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none", "f.json")} { // before anything is measured
+		if r := p.must(exitInfra, "bench-client", "--out", out); !strings.Contains(r.stderr, "client.not_writable") || strings.Contains(r.stderr, "1 of ") {
+			t.Error(r.stderr)
+		}
+	}
 	p.must(exitUsage, "bench-client", "paced", "--events", "0")
 	if r := p.must(exitInfra, "bench-client", "--streams", "1000000", "--rate", "60"); !strings.Contains(r.stderr, "too_few") || !strings.Contains(r.stderr, "what to do") {
 		t.Error(r.stderr)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"assay/fault"
 )
@@ -14,12 +15,31 @@ import (
 // writeFile writes what the user asked for to a file. A regular file appears whole or not at all, and an older one stays until then; a
 // device or a pipe is written as it is.
 func writeFile(layer fault.Layer, name string, write func(io.Writer) error) error {
-	err := writeWhole(name, write)
+	return notWritten(layer, name, writeWhole(name, write))
+}
+
+func notWritten(layer fault.Layer, name string, err error) error {
 	var known *fs.PathError
 	if errors.As(err, &known) && !isFault(err) {
 		return fault.New(layer, "not_writable", "choose another file, or free some space", "write %s: %w", name, err)
 	}
 	return err
+}
+
+// writable tells before the work is done why writeFile could not write its result.
+func writable(layer fault.Layer, name string) error {
+	st, err := os.Stat(name)
+	switch {
+	case err == nil && st.IsDir():
+		return notWritten(layer, name, &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR})
+	case err == nil && !st.Mode().IsRegular(): // opening a pipe would wait for its reader
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return notWritten(layer, name, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 func writeWhole(name string, write func(io.Writer) error) (err error) {

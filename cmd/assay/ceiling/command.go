@@ -25,6 +25,7 @@ type Outside struct {
 	Version        string
 	Usage          func(format string, args ...any) error
 	Write          func(name string, b []byte) error // a file that the user asked for
+	Writable       func(name string) error           // whether Write could
 	Failed         error                             // no point was held, and that was told
 }
 
@@ -53,7 +54,7 @@ code path of a run; what it recorded is compared with what the server knows, eve
 	}
 	f := c.Flags()
 	f.IntSliceVar(&o.streams, "streams", nil, "measure these numbers of streams, `1,512`")
-	f.Float64SliceVar(&o.rates, "rate", nil, "events per second of all streams together, one for all or one each; `0` is as fast as they come")
+	f.Float64SliceVar(&o.rates, "rate", nil, "events per second of all streams together, one for all or one each; `0`, the default, is as fast as they come")
 	f.DurationVar(&o.duration, "duration", 6*time.Second, "length of a point's window")
 	f.BoolVar(&o.json, "json", false, "the figures as JSON on stdout")
 	f.StringVar(&o.out, "out", "", "write the figures as JSON to `FILE`")
@@ -74,12 +75,15 @@ func (o options) points() ([]Point, error) {
 		}
 		return Ladder(), nil
 	}
-	if len(o.rates) != 1 && len(o.rates) != len(o.streams) {
+	if n := len(o.rates); n > 1 && n != len(o.streams) {
 		return nil, errors.New("--rate takes one value, or one for each of --streams")
 	}
 	points := make([]Point, len(o.streams))
 	for i, n := range o.streams {
-		points[i] = Point{n, o.rates[min(i, len(o.rates)-1)]}
+		points[i].Streams = n
+		if len(o.rates) > 0 {
+			points[i].Rate = o.rates[min(i, len(o.rates)-1)]
+		}
 		if p := points[i]; n < 1 || n > 1_000_000 || p.Rate < 0 || p.Rate > 1e8 {
 			return nil, fmt.Errorf("%d streams with %v events/s cannot be measured", n, p.Rate)
 		}
@@ -94,6 +98,11 @@ func (w Outside) bench(ctx context.Context, o options) error {
 	}
 	if o.duration < time.Second || o.duration > time.Hour {
 		return w.Usage("--duration is from 1s to 1h")
+	}
+	if o.out != "" {
+		if err := w.Writable(o.out); err != nil {
+			return err
+		}
 	}
 	if points, err = fitting(points, len(o.streams) > 0, w.Stderr); err != nil {
 		return err
@@ -157,15 +166,15 @@ func (w Outside) tell(r Report, o options) error {
 			return fault.New(fault.Store, "not_writable", "", "write the figures: %w", err)
 		}
 	}
-	if o.out != "" {
-		if err := w.Write(o.out, doc); err != nil {
-			return err
-		}
-	}
 	if o.markdown {
 		r.markdown(text)
 	} else {
 		r.print(text)
+	}
+	if o.out != "" {
+		if err := w.Write(o.out, doc); err != nil {
+			return err
+		}
 	}
 	if !r.anyHeld() {
 		return w.Failed

@@ -154,7 +154,7 @@ func TestPoints(t *testing.T) {
 		{[]int{1, 512}, []float64{50, 0}, []Point{{1, 50}, {512, 0}}, ""},
 		{nil, []float64{50}, nil, "--rate needs --streams"},
 		{[]int{1, 2, 3}, []float64{50, 60}, nil, "one for each"},
-		{[]int{1}, nil, nil, "one for each"},
+		{[]int{1, 512}, nil, []Point{{1, 0}, {512, 0}}, ""},
 		{[]int{0}, []float64{50}, nil, "0 streams"},
 		{[]int{1}, []float64{-1}, nil, "-1 events/s"},
 	}
