@@ -1,3 +1,3 @@
-// Package served says what served the model of a run: the engine with its build, and the precision of the model, as far as the plan, the
+// Package served says what served the model of a run: engine, build, precision, what ran beside it and how much it bore, as far as the plan, the
 // server and the machine tell.
 package served
