@@ -102,7 +102,10 @@ func TestAMachineThatChangesUnderLoad(t *testing.T) {
 		best = max(best, *p.Metrics.SystemTPS)
 	}
 	for _, p := range r.Points {
-		if u := p.Metrics.Utilization; u == nil || math.Abs(*u-100**p.Metrics.SystemTPS/best) > 1e-9 {
+		if p.Metrics.Utilization == nil {
+			t.Fatalf("%s has no utilization", p.ID)
+		}
+		if u := *p.Metrics.Utilization; math.Abs(u-100**p.Metrics.SystemTPS/best) > 1e-9 {
 			t.Errorf("%s has a utilization of %v %%, its throughput is %v of at most %v", p.ID, u, *p.Metrics.SystemTPS, best)
 		}
 	}
