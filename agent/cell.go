@@ -57,7 +57,7 @@ func (x *execution) judgeCell(p plan.Point, m runner.Measurement, told runner.Re
 	if p.Phase != plan.PhaseDecode {
 		return
 	}
-	failed := add(streamsFailed(told.Cell, out.Reasons))
+	failed := add(streamsFailed(told.Cell, told.Said, out.Reasons))
 	queued := add(queueSeen(samples))
 	queued = add(underfilledByServer(p, told.Metrics, samples)) || queued
 	late := add(neverSteady(m))
@@ -96,16 +96,16 @@ func contextOff(p plan.Point, lengths string, tokens *int64) *result.Reason {
 
 // streamsFailed looks at every stream under way in the window: most of a cell's were sent before it. What stands among the reasons already
 // is not said twice.
-func streamsFailed(cell *metrics.Summary, said []result.Reason) *result.Reason {
+func streamsFailed(cell *metrics.Summary, said runner.Said, reasons []result.Reason) *result.Reason {
 	if cell == nil || float64(cell.RequestsFailed) <= cellErrorShare*float64(cell.RequestsIssued) {
 		return nil
 	}
-	for _, r := range said {
+	for _, r := range reasons {
 		if r.Code == "errors" {
 			return nil
 		}
 	}
-	return &result.Reason{Code: "errors", Text: "streams failed", Evidence: fmt.Sprintf("%d of the %d under way in the window", cell.RequestsFailed, cell.RequestsIssued)}
+	return &result.Reason{Code: "errors", Text: "streams failed", Evidence: fmt.Sprintf("%d of the %d under way in the window: %s", cell.RequestsFailed, cell.RequestsIssued, said.Count(cell.Outcomes))}
 }
 
 // queueSeen tells that the engine reported waiting requests for more than queueShare of the window.

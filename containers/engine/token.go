@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 	"strings"
@@ -33,34 +32,39 @@ type chunk struct {
 	}
 }
 
+const noToken = "no token at all"
+
 // FirstToken reads a stream to its first token; "" is success. A stream that ends well without text is a success too: the
 // model may have nothing to say. The problem is in the words of the server, as long as they are.
 func FirstToken(stream io.Reader) (problem string) {
-	lines := bufio.NewScanner(io.LimitReader(stream, answerCap))
-	lines.Buffer(nil, answerCap)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data:")
-		if !ok {
-			continue
-		}
+	problem = noToken
+	err := eventData(stream, func(data string) (more bool) {
 		if data = strings.TrimSpace(data); data == "[DONE]" {
-			break
+			return false
 		}
-		var c chunk
-		if err := json.Unmarshal([]byte(data), &c); err != nil {
-			return "an event that is no JSON: " + data
-		}
-		if len(c.Error) > 0 && string(c.Error) != "null" {
-			return "an error: " + messageOf([]byte(data))
-		}
-		if c.carriesToken() {
-			return ""
-		}
-	}
-	if err := lines.Err(); err != nil {
+		var said bool
+		problem, said = problemOf(data)
+		return !said
+	})
+	if err != nil {
 		return "nothing, then broke off: " + err.Error()
 	}
-	return "no token at all"
+	return problem
+}
+
+// problemOf reads one event; said is false for one that is neither a token nor a problem of its own.
+func problemOf(data string) (problem string, said bool) {
+	var c chunk
+	if err := json.Unmarshal([]byte(data), &c); err != nil {
+		return "an event that is no JSON: " + data, true
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return "an error: " + messageOf([]byte(data)), true
+	}
+	if c.carriesToken() {
+		return "", true
+	}
+	return noToken, false
 }
 
 func (c chunk) carriesToken() bool {
