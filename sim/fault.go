@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,11 +54,23 @@ func (f *Fault) set(mark byte, value string) (err error) {
 	case ':':
 		f.Delay, err = time.ParseDuration(value)
 	case '/':
-		f.Every, err = strconv.Atoi(value)
+		f.Every, err = atLeastOne(value)
 	case '#':
-		f.First, err = strconv.Atoi(value)
+		f.First, err = atLeastOne(value)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%c%s: %w", mark, value, err)
+	}
+	return nil
+}
+
+// atLeastOne reads a number whose 0 would mean something else than it says.
+func atLeastOne(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err == nil && n < 1 {
+		err = errors.New("must be at least 1")
+	}
+	return n, err
 }
 
 func (f Fault) validate() error {

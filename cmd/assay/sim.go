@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,13 +34,19 @@ func (a *app) simCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "sim", Short: "the simulated inference engine alone, for trying things out", Args: cobra.NoArgs,
 		Long: "An OpenAI-compatible server whose latency follows a model and which knows what it sent and when (docs/sim.md).\n\n" +
-			"A request for the model NAME+FAULT+FAULT… meets those faults, whatever --fault says; NAME is that of --model.\n\n" +
+			"A request for the model NAME+FAULT+FAULT… meets those faults, whatever --fault says; NAME is that of --model. A client that\n" +
+			"looks for its model in /v1/models first, such as assay bench, does not find that name: for it start the server with --fault.\n\n" +
 			"Faults, as kind[@token][=amount][:delay][/every][#first]:\n" + faultList(),
 		Example: "  assay sim --port 8000\n" +
 			"  assay sim --step-base 20ms --max-running 8 --truth truth.jsonl\n" +
 			"  assay sim --drafts 4 --acceptance 0.7 --ranks 2\n" +
 			"  assay sim --fault stall@3:2s/10 --fault die:5s/100#100",
-		RunE: func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := atLeastOne(c.Flags(), "max-model-len", "output-mean", "max-running", "kv-tokens", "block-tokens", "batch-tokens", "ranks", "chunk-tokens"); err != nil {
+				return err
+			}
+			return a.simulate(c.Context(), o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
@@ -50,6 +58,16 @@ func (a *app) simCommand() *cobra.Command {
 	f.IntVar(&o.exitCode, "exit-code", 1, "exit code of --exit-after")
 	o.modelFlags(f)
 	return c
+}
+
+// atLeastOne refuses a 0 that was written, which the engine would take for "as by default".
+func atLeastOne(f *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if n, err := f.GetInt(name); err != nil || n == 0 && f.Changed(name) {
+			return usage("--%s must be at least 1", name)
+		}
+	}
+	return nil
 }
 
 // modelFlags are those of the engine's shape and of its latency.
@@ -90,6 +108,16 @@ func faultList() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+func notListening(err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fault.New(fault.Server, "port_in_use", "choose another --port", "cannot listen: %w", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.New(fault.Server, "port_denied", "choose a --port above 1023", "cannot listen: %w", err)
+	}
+	return fault.New(fault.Server, "no_address", "write an address of this machine for --host, such as 127.0.0.1 or 0.0.0.0", "cannot listen: %w", err)
+}
+
 func (a *app) simulate(ctx context.Context, o simOptions) (err error) {
 	for _, text := range o.faults {
 		f, err := sim.ParseFault(text)
@@ -100,6 +128,9 @@ func (a *app) simulate(ctx context.Context, o simOptions) (err error) {
 	}
 	if err := o.Validate(); err != nil {
 		return usage("%w", err)
+	}
+	if o.port < 0 || o.port > 65535 {
+		return usage("--port %d is no port; write one from 1 to 65535, or 0 for a free one", o.port)
 	}
 	s := sim.New(o.Config)
 	if o.truth != "" {
@@ -112,7 +143,7 @@ func (a *app) simulate(ctx context.Context, o simOptions) (err error) {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(o.host, strconv.Itoa(o.port)))
 	if err != nil {
-		return fault.New(fault.Server, "port_in_use", "choose another --port", "cannot listen: %w", err)
+		return notListening(err)
 	}
 	if o.exitAt > 0 {
 		var stop context.CancelFunc

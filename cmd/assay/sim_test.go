@@ -108,9 +108,16 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--acceptance", "2", "probability"},
 		{"--ranks", "-1", "ranks must not be negative"},
 		{"--kv-tokens", "100", "full context"},
+		{"--max-running", "0", "--max-running must be at least 1"},
+		{"--chunk-tokens", "0", "--chunk-tokens must be at least 1"},
+		{"--fault", "cut/0", "/0"},
+		{"--port", "99999", "65535"},
 	} {
 		if r := p.must(exitUsage, "sim", "--port", "0", c[0], c[1]); !strings.Contains(r.stderr, c[2]) {
 			t.Errorf("%s %s: %s", c[0], c[1], r.stderr)
 		}
+	}
+	if r := p.must(exitInfra, "sim", "--host", "300.1.1.1"); !strings.Contains(r.stderr, "--host") || strings.Contains(r.stderr, "port_in_use") {
+		t.Error(r.stderr)
 	}
 }
