@@ -88,7 +88,9 @@ stores everything and reports it.`,
 	root.PersistentFlags().StringVar(&a.data, "data", a.defaultData(), "directory of the database and the files of runs (env ASSAY_DATA)")
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see `%s -h`", err, c.CommandPath()) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%w; see `%s -h`", plainly(err), c.CommandPath())
+	})
 	root.AddCommand(a.commands()...)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

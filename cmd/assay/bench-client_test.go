@@ -51,7 +51,7 @@ func TestBenchClientRefuses(t *testing.T) {
 	p.must(exitUsage, "bench-client", "--streams", "1,2,3", "--rate", "1,2")
 	p.must(exitUsage, "bench-client", "--duration", "1ms")
 	for args, want := range map[string]string{
-		"--streams 0": "0 streams", "--streams 1 --duration 0s": "--duration is from 1s", "--rate 5": "--rate needs --streams", "--streams x": `"--streams"`,
+		"--streams 0": "0 streams", "--streams 1 --duration 0s": "--duration is from 1s", "--rate 5": "--rate needs --streams", "--streams x": `--streams "x"`,
 	} {
 		if r := p.must(exitUsage, append([]string{"bench-client"}, strings.Fields(args)...)...); !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %s", args, r.stderr)

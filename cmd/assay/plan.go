@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -50,7 +52,11 @@ func (a *app) writeNew(name string, b []byte) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return fault.New(fault.Plan, "not_writable", "choose a name that is not there yet", "write %s: %w", name, err)
+		hint := "choose a folder that is there and that you may write to"
+		if errors.Is(err, fs.ErrExist) {
+			hint = "choose a name that is not there yet"
+		}
+		return fault.New(fault.Plan, "not_writable", hint, "write %s: %w", name, err)
 	}
 	if _, err := f.Write(b); err != nil {
 		f.Close()
