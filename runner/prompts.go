@@ -158,7 +158,8 @@ func (p *promptSource) tooShort() error {
 	if p.data.Kind == "trace" || p.data.InputLen > around { // the lengths of a trace differ
 		return nil
 	}
-	return fault.New(fault.Client, "input_length", fmt.Sprintf("ask for at least %d, leave the salt out with workload.salt: none, or count words with workload.lengths: words", around+1),
+	hint := "ask for at least %d (bench: --input-len %d); a plan may also leave the salt out with workload.salt: none, or count words with workload.lengths: words"
+	return fault.New(fault.Preflight, "input_length", fmt.Sprintf(hint, around+1, around+1),
 		"no prompt can have %d tokens: what the server puts around one, and the salt, are %d", p.data.InputLen, around)
 }
 

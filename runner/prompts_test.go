@@ -243,7 +243,7 @@ func TestLengthsThatCannotBe(t *testing.T) {
 	p := plan.Plan{Workload: workload("synthetic", "", 5), Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 2}}}
 	j := job(t, s.URL, p, plan.Point{ID: "c1", Phase: "sweep", Concurrency: 1})
 	_, err := native{}.Run(t.Context(), j, func(Progress) {})
-	if f := fault.Of(err, fault.Client); err == nil || f.Code != "client.input_length" || !strings.HasPrefix(f.Text, "no prompt can have 5 tokens: ") {
+	if f := fault.Of(err, fault.Client); err == nil || f.Code != "preflight.input_length" || !strings.Contains(f.Hint, "--input-len ") || !strings.HasPrefix(f.Text, "no prompt can have 5 tokens: ") {
 		t.Errorf("%v", err)
 	}
 }
