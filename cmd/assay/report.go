@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +50,10 @@ func (a *app) report(ctx context.Context, st *store.Store, run store.Run, f repo
 		return err
 	}
 	if out == "" {
-		return f.Write(a.stdout, in)
+		if err := f.Write(a.stdout, in); !errors.Is(err, syscall.EPIPE) {
+			return err
+		}
+		return errExit{exitInfra} // whoever read has enough
 	}
 	var b bytes.Buffer
 	if err := f.Write(&b, in); err != nil {
