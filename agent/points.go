@@ -198,7 +198,11 @@ func (x *execution) progress(point string) func(runner.Progress) {
 		if p.Wanted > 0 && p.Total == 0 {
 			live.Done, live.Total, live.Unit = float64(p.Done), float64(p.Wanted), "requests"
 		}
-		x.emit(result.Event{Kind: result.Progressed, Point: point, Progress: &live})
+		event := result.Event{Kind: result.Progressed, Point: point, Progress: &live}
+		if p.Asking != "" {
+			event.Text = "asks how the server counts: " + p.Asking
+		}
+		x.emit(event)
 	}
 }
 

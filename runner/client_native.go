@@ -43,7 +43,7 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	var told sources
 	short := wantedAnswers(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
 	keep := from.check.watching(short.watching(told.watching(out.Append)))
-	res, err := load.Run(ctx, cfg, from, keep, func(p load.Progress) { report(Progress(p)) })
+	res, err := load.Run(ctx, cfg, from, keep, func(p load.Progress) { report(liveOf(p)) })
 	if res.Health.StampSource != "" {
 		out.SetStampSource(res.Health.StampSource)
 	}
@@ -56,6 +56,11 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	m.File = file
 	m.File.Path = filepath.ToSlash(filepath.Join(Folder, job.Point.ID+".rec"))
 	return m, errors.Join(err, unwritten(closing), keeping)
+}
+
+func liveOf(p load.Progress) Progress {
+	return Progress{Stage: p.Stage, Elapsed: p.Elapsed, Total: p.Total, Done: p.Done, Wanted: p.Wanted,
+		InFlight: p.InFlight, Failed: p.Failed, TPS: p.TPS, TTFTMS: p.TTFTMS}
 }
 
 // create opens the point's recording.

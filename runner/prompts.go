@@ -168,10 +168,9 @@ func (p *promptSource) rule(ctx context.Context, cfg length.Config) (length.Rule
 	if p.known.rule != nil {
 		return *p.known.rule, nil
 	}
-	p.report(Progress{Stage: "calibrate", Total: askingLimit})
 	limited, cancel := context.WithTimeout(ctx, askingLimit)
 	defer cancel()
-	rule, err := length.Find(limited, cfg)
+	rule, err := findRule(limited, cfg, p.report)
 	switch {
 	case ctx.Err() != nil:
 		return rule, context.Cause(ctx)

@@ -47,8 +47,9 @@ type Progress struct {
 	Wanted   int           `json:"wanted"`   // requests wanted; 0 when it is counted in time
 	InFlight int           `json:"in_flight"`
 	Failed   int           `json:"failed"`
-	TPS      float64       `json:"tps"`     // output tokens/s over the last second
-	TTFTMS   float64       `json:"ttft_ms"` // median of the last requests
+	TPS      float64       `json:"tps"`              // output tokens/s over the last second
+	TTFTMS   float64       `json:"ttft_ms"`          // median of the last requests; 0 before there is one
+	Asking   string        `json:"asking,omitempty"` // calibrate: what the server is asked
 }
 
 // Measurement is what a client hands back.

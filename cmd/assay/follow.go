@@ -104,7 +104,10 @@ func progressText(e result.Event, bar string) string {
 	}
 	s := fmt.Sprintf("%-8s %-8s %s", name, stage, bar) + amount(*p)
 	if p.InFlight > 0 {
-		s += fmt.Sprintf("  in flight %d  %.0f tok/s  TTFT %.0f ms", p.InFlight, p.TPS, p.TTFTMS)
+		s += fmt.Sprintf("  in flight %d  %.0f tok/s", p.InFlight, p.TPS)
+	}
+	if p.InFlight > 0 && p.TTFTMS > 0 { // none before the first token
+		s += fmt.Sprintf("  TTFT %.0f ms", p.TTFTMS)
 	}
 	if p.Failed > 0 {
 		s += fmt.Sprintf("  failed %d", p.Failed)

@@ -21,6 +21,8 @@ type Config struct {
 	System string // system prompt before each
 	Salt   string // run | session | none | text
 	Text   string // of salt text
+
+	Asking func(what string) // is told what the server is asked next, for people; may be nil
 }
 
 // The ways to a length.
@@ -46,8 +48,11 @@ type Rule struct {
 // Find asks the server how it counts. What cannot be found out is no error but another way, and a note; an error is ctx's.
 func Find(ctx context.Context, cfg Config) (Rule, error) {
 	var notes []string
-	for _, way := range []func(context.Context, Config) (Rule, error){byIDs, byTokenizer, byUsage} {
-		r, err := way(ctx, cfg)
+	for _, w := range ways() {
+		if cfg.Asking != nil {
+			cfg.Asking(w.asks)
+		}
+		r, err := w.find(ctx, cfg)
 		if ctx.Err() != nil {
 			return Rule{}, context.Cause(ctx)
 		}
@@ -60,6 +65,21 @@ func Find(ctx context.Context, cfg Config) (Rule, error) {
 		}
 	}
 	return Unknown(notes...), nil
+}
+
+// way is how a rule can be found, and what the server is asked for it.
+type way struct {
+	asks string
+	find func(context.Context, Config) (Rule, error)
+}
+
+// ways lists them, the best first.
+func ways() []way {
+	return []way{
+		{"token ids, POST /tokenize", byIDs},
+		{"its tokenizer, POST /tokenize", byTokenizer},
+		{"its usage of requests of one token", byUsage},
+	}
 }
 
 // Unknown is the rule where nobody knows how the server counts; notes say why.
