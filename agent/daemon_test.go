@@ -82,7 +82,7 @@ func TestRecoverMarksWhatWasInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if doc, err := result.Decode(raw); err != nil || doc.Run.State != result.Interrupted || len(doc.Points) != 1 {
+	if doc, err := result.Decode(raw); err != nil || doc.Run.State != result.Interrupted || doc.Points[0].State != result.PointValid || len(doc.Points) != len(p.Points()) {
 		t.Errorf("document %+v, %v", doc.Run, err)
 	}
 	if q := a.mustRun(t, queuedRun); q.State != result.Queued {

@@ -42,7 +42,7 @@ func verdictOf(state result.State, points []result.Point) (string, []result.Reas
 		reasons = append(reasons, result.Reason{Code: "not_finished", Text: "the run did not finish: " + string(state)})
 	}
 	for _, p := range points {
-		if p.State != result.PointNotValid && p.State != result.PointFailed && p.State != result.PointSkipped {
+		if p.State != result.PointNotValid && p.State != result.PointFailed && p.State != result.PointSkipped || onlyStopped(p) {
 			continue
 		}
 		for _, r := range p.Reasons {
@@ -60,6 +60,9 @@ func verdictOf(state result.State, points []result.Point) (string, []result.Reas
 
 // seal ends a run in the store: its state, its verdict, and the result document with its index of files.
 func (c Config) seal(ctx context.Context, id string, state result.State, f *fault.Fault) (result.Result, error) {
+	if err := c.listUnmeasured(ctx, id, state); err != nil {
+		return result.Result{}, err
+	}
 	points, err := c.utilize(ctx, id)
 	if err != nil {
 		return result.Result{}, err

@@ -48,7 +48,9 @@ func (x *execution) measured(ctx context.Context) (map[string]bool, error) {
 	}
 	done := map[string]bool{}
 	for _, p := range points {
-		done[p.ID] = p.State != result.PointFailed && p.State != result.PointSkipped
+		if p.State != result.PointFailed && p.State != result.PointSkipped {
+			done[p.ID] = true
+		}
 	}
 	return done, nil
 }

@@ -245,7 +245,10 @@ func TestCancelAndResume(t *testing.T) {
 	if r.Run.State != result.Canceled || r.Run.Error.Code != "client.canceled" || r.Run.Verdict != result.NotValid {
 		t.Fatalf("%s: %+v", r.Run.State, r.Run.Error)
 	}
-	checkStates(t, r, "c1 valid")
+	checkStates(t, r, "c1 valid", "c2 skipped", "c3 skipped")
+	if why := r.Points[2].Reasons; len(why) != 1 || why[0].Code != "interrupted" || len(r.Run.Reasons) != 1 {
+		t.Errorf("c3: %v, the run: %v", why, r.Run.Reasons)
+	}
 	checkTaken(t, a, id)
 	if err := a.Resume(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -271,7 +274,7 @@ func TestAProgramThatIsToldToStopCanGoOn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	onEvent(t, a, begins("measure", "c1"), stop)
 	r, err := a.Execute(ctx, id)
-	if err != nil || r.Run.State != result.Interrupted || r.Run.Error.Hint == "" || len(r.Points) != 0 {
+	if err != nil || r.Run.State != result.Interrupted || r.Run.Error.Hint == "" || len(r.Points) == 0 || r.Points[0].State != result.PointSkipped {
 		t.Errorf("%s, %v, points %v: %v", r.Run.State, r.Run.Error, r.Points, err)
 	}
 }
