@@ -26,7 +26,7 @@ type session struct {
 
 // openSession takes the data directory. When another process has it, the error is agent.ErrLocked and Holder says by whom.
 func (a *app) openSession(ctx context.Context, socket string, log *slog.Logger) (*session, agent.Holder, error) {
-	if err := makeDir(a.data); err != nil {
+	if err := errors.Join(enoughFiles(), makeDir(a.data)); err != nil {
 		return nil, agent.Holder{}, err
 	}
 	lock, holder, err := agent.TakeLock(a.data, socket)
@@ -65,6 +65,19 @@ func (a *app) quiet() *slog.Logger {
 
 // close closes the store and then gives the lock back.
 func (s *session) close() error { return errors.Join(s.store.Close(), s.lock.Release()) }
+
+// leastFiles is what the program itself has open at most, with some to spare.
+const leastFiles = 48
+
+// enoughFiles tells a low limit of open files apart from a folder that cannot be used.
+func enoughFiles() error {
+	var files syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil || files.Cur >= leastFiles {
+		return nil
+	}
+	return fault.New(fault.Preflight, "too_few_files", "raise the limit: ulimit -n 1024, LimitNOFILE of the service, --ulimit nofile of the container",
+		"this process may have %d open files, fewer than the %d that it needs without any load", files.Cur, leastFiles)
+}
 
 func makeDir(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
