@@ -12,9 +12,9 @@ import (
 	"assay/runner/record"
 )
 
-// replies writes a recording of 866-token replies shaped like a published sweep's largest point: a gap of 66 ms with 5 % of noise, every
-// hundredth a spike. It gives the file and its number of token events.
-func replies(t testing.TB, requests int) (path string, file record.File) {
+// replies writes a recording of 866-token replies shaped like a published sweep's largest point: a gap (66 ms or what is given) with 5 % of
+// noise, every hundredth a spike. It gives the file and its number of token events.
+func replies(t testing.TB, requests int, gapUS float64) (path string, file record.File) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "c512.rec")
 	w, err := record.Create(path, record.Header{Run: "r", Point: "c512", StampSource: "kernel"})
@@ -24,7 +24,7 @@ func replies(t testing.TB, requests int) (path string, file record.File) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	events := make([]record.Event, 866)
 	for i := range requests {
-		if err := w.Append(reply(rng, i, events)); err != nil {
+		if err := w.Append(reply(rng, i, gapUS, events)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -35,12 +35,12 @@ func replies(t testing.TB, requests int) (path string, file record.File) {
 }
 
 // reply is one request whose events stand in the memory given.
-func reply(rng *rand.Rand, i int, events []record.Event) record.Request {
+func reply(rng *rand.Rand, i int, gapUS float64, events []record.Event) record.Request {
 	sent := int64(i) * 1000
 	at := sent + 200_000
 	for k := range events {
 		events[k] = record.Event{AtUS: at, Tokens: 1}
-		gap := 66_000 * (1 + 0.05*rng.NormFloat64())
+		gap := gapUS * (1 + 0.05*rng.NormFloat64())
 		if rng.Uint32()%100 == 0 {
 			gap *= 4
 		}
@@ -56,9 +56,10 @@ func BenchmarkFile(b *testing.B) {
 	for _, size := range []struct {
 		name     string
 		requests int
-	}{{"1M", 1_155}, {"56M", 64_820}} {
+		gapUS    float64
+	}{{"1M", 1_155, 66_000}, {"56M", 64_820, 66_000}, {"56M_160ms", 64_820, 160_000}} {
 		b.Run(size.name, func(b *testing.B) {
-			path, file := replies(b, size.requests)
+			path, file := replies(b, size.requests, size.gapUS)
 			info, err := os.Stat(path)
 			if err != nil {
 				b.Fatal(err)

@@ -3,50 +3,103 @@ package record
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
+	"math"
+	"math/bits"
 	"slices"
 )
 
-// Events are kept as varints: their number, the first time, then each gap's difference to the middle one of the three gaps before it, at
-// last the token counts as runs of equal values. The middle of three follows a steady stream and passes over single late chunks: about
-// 2.05 bytes a token in practice, where the difference to the gap before it alone takes 2.09.
+// Events are kept as their number, the first time, and bits (bitWriter): each gap's difference to the one that the gaps before it let expect,
+// with a parameter that fits the request's own noise, then the token counts as runs of equal values. Gaussian noise takes about 0.4 bits a gap
+// more than its entropy, spikes counted in: 1.77 bytes at 66 ms and 5 %, 1.93 at 160 ms.
 
-var errVarint = errors.New("its numbers cannot be decoded")
+const (
+	leastK = 7 // each gap takes a byte at least, so that a file cannot claim more events than it has bytes
+	mostK  = 32
+	runK   = 0 // of a run's length
+	tokenK = 1 // of its token count
+)
+
+var errNumbers = errors.New("its numbers cannot be decoded")
 
 // appendEvents encodes events after b.
 func appendEvents(b []byte, events []Event) []byte {
-	b = binary.AppendUvarint(b, uint64(len(events)))
-	if len(events) == 0 {
+	n := len(events)
+	b = binary.AppendUvarint(b, uint64(n))
+	if n == 0 {
 		return b
 	}
-	b = binary.AppendVarint(b, events[0].AtUS)
-	var last gaps
-	for i := 1; i < len(events); i++ {
-		gap := events[i].AtUS - events[i-1].AtUS
-		b = binary.AppendVarint(b, gap-last.middle())
-		last.push(gap)
+	first := events[0].AtUS
+	mean := (events[n-1].AtUS - first) / int64(max(n-1, 1))
+	k := fit(events, mean)
+	b = binary.AppendVarint(b, first)
+	b = binary.AppendUvarint(b, uint64(k))
+	b = binary.AppendVarint(b, mean)
+	w := bitWriter{b: b}
+	for d := range differences(events, mean) {
+		w.number(d, k)
 	}
-	return appendTokens(b, events)
+	writeTokens(&w, events)
+	return w.done()
 }
 
-// gaps are the last three gaps of a stream, 0 where there was none yet.
-type gaps struct{ a, b, c int64 }
+// differences gives each gap's difference to the expected one, zigzag.
+func differences(events []Event, mean int64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		e := steady(mean)
+		for i := 1; i < len(events); i++ {
+			gap := events[i].AtUS - events[i-1].AtUS
+			d := gap - e.next
+			e.push(gap)
+			if !yield(uint64(d<<1) ^ uint64(d>>63)) {
+				return
+			}
+		}
+	}
+}
 
-func (g *gaps) push(gap int64) { g.a, g.b, g.c = g.b, g.c, gap }
+// fit gives the parameter that takes the fewest bits for the gaps of events, nearly: numbers of one length count alike.
+func fit(events []Event, mean int64) uint {
+	var lengths [64]int
+	for d := range differences(events, mean) {
+		lengths[bits.Len64(d>>1)]++
+	}
+	best, least := uint(0), uint(math.MaxUint)
+	for k := uint(leastK); k <= mostK; k++ {
+		cost := uint(0)
+		for n, count := range lengths {
+			cost += uint(count) * min(k+1+5<<n>>(k+2), escape+7+uint(n))
+		}
+		if cost < least {
+			best, least = k, cost
+		}
+	}
+	return best
+}
 
-func (g *gaps) middle() int64 { return max(min(g.a, g.b), min(max(g.a, g.b), g.c)) }
+// expected is the gap that a stream lets expect next: it follows the middle one of the last three gaps by an eighth of the way, and so
+// a steady stream closely and a change of pace soon, and passes over single late chunks.
+type expected struct{ next, a, b, c int64 }
 
-// appendTokens encodes the token counts: length and value of each run.
-func appendTokens(b []byte, events []Event) []byte {
+func steady(gap int64) expected { return expected{gap, gap, gap, gap} }
+
+func (e *expected) push(gap int64) {
+	e.a, e.b, e.c = e.b, e.c, gap
+	middle := max(min(e.a, e.b), min(max(e.a, e.b), e.c))
+	e.next += (middle - e.next) >> 3
+}
+
+// writeTokens encodes the token counts: length less 1 and value of each run.
+func writeTokens(w *bitWriter, events []Event) {
 	for i := 0; i < len(events); {
 		n := 1
 		for i+n < len(events) && events[i+n].Tokens == events[i].Tokens {
 			n++
 		}
-		b = binary.AppendUvarint(b, uint64(n))
-		b = binary.AppendVarint(b, events[i].Tokens)
+		w.number(uint64(n-1), runK)
+		w.number(uint64(events[i].Tokens), tokenK)
 		i += n
 	}
-	return b
 }
 
 // varints reads integers from the front of a slice and remembers the first failure.
@@ -60,25 +113,10 @@ func (v *varints) signed() int64 {
 	return int64(x>>1) ^ -int64(x&1)
 }
 
-// unsigned reads most numbers, which have one or two bytes, by itself: a recording has tens of millions of them.
 func (v *varints) unsigned() uint64 {
-	if b := v.b; len(b) >= 2 {
-		if b[0] < 0x80 {
-			v.b = b[1:]
-			return uint64(b[0])
-		}
-		if b[1] < 0x80 {
-			v.b = b[2:]
-			return uint64(b[0]&0x7f) | uint64(b[1])<<7
-		}
-	}
-	return v.long()
-}
-
-func (v *varints) long() uint64 {
 	x, n := binary.Uvarint(v.b)
 	if n <= 0 {
-		v.err, v.b = errVarint, nil
+		v.err, v.b = errNumbers, nil
 		return 0
 	}
 	v.b = v.b[n:]
@@ -89,7 +127,7 @@ func (v *varints) long() uint64 {
 func (v *varints) bytes() []byte {
 	n := v.unsigned()
 	if n > uint64(len(v.b)) {
-		v.err, v.b = errVarint, nil
+		v.err, v.b = errNumbers, nil
 		return nil
 	}
 	b := v.b[:n]
@@ -100,7 +138,7 @@ func (v *varints) bytes() []byte {
 // rest is an error when something is left or failed.
 func (v *varints) rest() error {
 	if v.err == nil && len(v.b) > 0 {
-		return errVarint
+		return errNumbers
 	}
 	return v.err
 }
@@ -110,43 +148,48 @@ func decodeEvents(b []byte, room []Event) ([]Event, error) {
 	in := varints{b: b}
 	n := in.unsigned()
 	if in.err != nil || n > uint64(len(in.b)) { // each event takes a byte at least
-		return nil, errVarint
+		return nil, errNumbers
 	}
 	if n == 0 {
 		return nil, in.rest()
 	}
+	first, k, mean := in.signed(), in.unsigned(), in.signed()
+	if in.err != nil || k < leastK || k > mostK {
+		return nil, errNumbers
+	}
 	events := slices.Grow(room[:0], int(n))[:n]
-	decodeTimes(&in, events)
-	decodeTokens(&in, events)
-	if err := in.rest(); err != nil {
+	events[0].AtUS = first
+	line := bitReader{b: in.b}
+	decodeTimes(&line, uint(k), mean, events)
+	if err := errors.Join(decodeTokens(&line, events), line.end()); err != nil {
 		return nil, err
 	}
 	return events, nil
 }
 
-func decodeTimes(in *varints, events []Event) {
-	at := in.signed()
-	events[0].AtUS = at
-	own, last := *in, gaps{} // a copy stays in registers
+func decodeTimes(in *bitReader, k uint, mean int64, events []Event) {
+	own, e, at := *in, steady(mean), events[0].AtUS // copies stay in registers
 	for i := 1; i < len(events); i++ {
-		gap := last.middle() + own.signed()
-		last.push(gap)
+		d := own.number(k)
+		gap := e.next + (int64(d>>1) ^ -int64(d&1))
+		e.push(gap)
 		at += gap
 		events[i].AtUS = at
 	}
 	*in = own
 }
 
-func decodeTokens(in *varints, events []Event) {
-	for len(events) > 0 && in.err == nil {
-		n, tokens := in.unsigned(), in.signed()
-		if n == 0 || n > uint64(len(events)) {
-			in.err = errVarint
-			return
+func decodeTokens(in *bitReader, events []Event) error {
+	for len(events) > 0 {
+		n := in.number(runK)
+		if n >= uint64(len(events)) {
+			return errNumbers
 		}
-		for i := range events[:n] {
+		tokens := int64(in.number(tokenK))
+		for i := range events[:n+1] {
 			events[i].Tokens = tokens
 		}
-		events = events[n:]
+		events = events[n+1:]
 	}
+	return nil
 }

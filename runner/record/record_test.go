@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -307,20 +306,6 @@ func TestConcurrentAppend(t *testing.T) {
 	}
 }
 
-// TestEventSize holds the promise of the format: about 2.1 bytes a token for gaps with 5 % noise.
-func TestEventSize(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	r := sample(0, 0)
-	at := int64(1000)
-	for range 10_000 {
-		at += int64(16_000 * (1 + 0.05*rng.NormFloat64()))
-		r.Events = append(r.Events, Event{at, 1})
-	}
-	if per := float64(len(appendEvents(nil, r.Events))) / 10_000; per > 2.2 {
-		t.Errorf("%.2f bytes an event", per)
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	whole := file(f, sample(0, 3), sample(1, 0), Request{Outcome: Refused, SentUS: Never, IntendedUS: Never, FirstAnswer: -1})
 	f.Add(whole)
@@ -362,28 +347,4 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%v %s", err, d)
 		}
 	})
-}
-
-// FuzzEvents looks past the checksum: whatever decodes must encode to the same again.
-func FuzzEvents(f *testing.F) {
-	f.Add(appendEvents(nil, sample(0, 9).Events))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		events, err := decodeEvents(b, nil)
-		if err != nil {
-			return
-		}
-		again, err := decodeEvents(appendEvents(nil, events), nil)
-		if err != nil || !slices.Equal(events, again) {
-			t.Errorf("%v became %v, %v", events, again, err)
-		}
-	})
-}
-
-func BenchmarkDecodeEvents(b *testing.B) {
-	enc := appendEvents(nil, sample(0, 1000).Events)
-	for b.Loop() {
-		if _, err := decodeEvents(enc, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
