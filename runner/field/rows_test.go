@@ -109,7 +109,7 @@ func endpoints() []row {
 		{no: "33", id: "E#399", here: "points of a run share no prompt", test: "TestField_mlperfE399_PointsShareNoPrompt"},
 		{no: "34", id: "E#353, E#377", here: "the canonical plan in every result spells out seeds and arrivals", test: "TestField_mlperfPR353_SeedsStandInThePlan"},
 		{no: "35", id: "E#398", why: "version and commit are linked in when the program is built; nothing is read from a working directory"},
-		{no: "36", id: "E#447, E#514", here: "a decode cell opens on a steady load, or says what was missing; points of sweeps and open loops are not judged by their drift", test: "runner/load.TestCellOpensWhenItIsSteady"},
+		{no: "36", id: "E#447, E#514", here: "a decode cell opens on a steady load, or says what was missing; drift is judged in decode cells only, in no sweep and no open loop", test: "runner/load.TestCellOpensWhenItIsSteady"},
 		{no: "37", id: "E#327", here: "the probe is built in", test: "probes.TestGolden"},
 		{no: "38", id: "E#502, C#78", why: "concerns the folder of a submission, which is no part of the client"},
 		{no: "39", id: "E#8, E#9, E#76", here: "each point holds the client's own health, and past its limits is not valid; the client's ceiling is measured apart, by assay bench-client, and is stored with no run", test: "TestField_mlperfE8_ClientsOwnFigures"},
@@ -137,12 +137,12 @@ func measuredClients() []row {
 	return append(rows,
 		row{no: "load", id: "225 to 388 streams held of 512", here: "every slot is refilled; what is in flight is a metric", test: "TestField_clients_LoadIsHeld"},
 		row{no: "ttft", id: "TTFT off by 3 to 1,900 ms", here: "from the sending to the kernel's stamp: within 50 µs or 0.1 % of the server's at the median, at both ends", test: "runner.TestTruth TestField_llmdbenchmark261_TimesOfTheRead"},
-		row{no: "gaps", id: "ITL p50 of 0.0 ms", here: "stamps are the kernel's and no read's; a gap that brought k tokens is k samples of a kth; what shares a stamp is counted, and too much of it makes the point not valid", test: "runner.TestTruth TestField_sglang12064_SpeculativeGapsAreDivided TestField_vllm27485_ChunksAreWeighed"},
+		row{no: "gaps", id: "ITL p50 of 0.0 ms", here: "stamps are the kernel's and no read's; a gap that brought k tokens is k samples of a kth; what shares a read is counted, and more than 1 % of it by late reads makes the point not valid", test: "runner.TestTruth TestField_sglang12064_SpeculativeGapsAreDivided TestField_vllm27485_ChunksAreWeighed"},
 		row{no: "counts", id: "2.3 times the tokens, by an own tokenizer", here: "counts are the server's, and where they come from is named; there is no other tokenizer", test: "TestField_vllm27485_ChunksAreWeighed TestField_mlperfSpec_LengthsAreTheServers TestField_mlperfSpec56_NoCountsIsSaid"},
 		row{no: "saturation", id: "saturated without a word", here: "a client at its limit makes the point client_bound", test: "runner.TestSaturatedClientIsBound TestField_mlperfE8_ClientsOwnFigures"},
 		row{no: "exit", id: "exit code 0 with failed requests", here: "failures are a reason, and too many make the point not valid", test: "TestField_mlperfPR454_NoNumberIsNoSuccess TestField_clientsMeasured"},
 		row{no: "words", id: "ITL and TPOT of other meanings", here: "two metrics with two definitions", test: "TestField_dynamo12883_PooledAndPerRequestAreTwoFigures"},
-		row{no: "calls", id: "calls beside the load", here: "while a load runs nothing is asked but completions and the engine's metrics; before it, where prompts have so many tokens, /tokenize or some requests", test: "TestField_mlperfPR350_NothingButCompletions TestField_mlperfPR350_LengthsAreMadeBeforeTheLoad"},
+		row{no: "calls", id: "calls beside the load", here: "while a load runs nothing is asked but completions and the engine's metrics; before it some probes are asked, and /tokenize where prompts have so many tokens", test: "TestField_mlperfPR350_NothingButCompletions TestField_mlperfPR350_LengthsAreMadeBeforeTheLoad"},
 		row{no: "aborted", id: "llm-inference-bench 422414b", here: "the connection of a stream that was cut off is never used again", test: "TestField_llminferencebench422414b_CutStreamsGiveNoConnectionBack"},
 	)
 }

@@ -332,7 +332,7 @@ func TestField_llamabenchy11_UsageNotChunks(t *testing.T) {
 	}
 }
 
-// Each delta tokenised by itself gave 3 tokens for 2 → nothing is tokenised; the events share what the usage says.
+// Each delta tokenised by itself gave 3 tokens for 2 → no answer is tokenised; the events share what the usage says.
 func TestField_llamabenchy18_PiecesAreNoTokens(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(a *reply) {
