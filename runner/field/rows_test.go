@@ -109,7 +109,7 @@ func endpoints() []row {
 		{no: "33", id: "E#399", here: "points of a run share no prompt", test: "TestField_mlperfE399_PointsShareNoPrompt"},
 		{no: "34", id: "E#353, E#377", here: "the canonical plan in every result spells out seeds and arrivals", test: "TestField_mlperfPR353_SeedsStandInThePlan"},
 		{no: "35", id: "E#398", why: "version and commit are linked in when the program is built; nothing is read from a working directory"},
-		{no: "36", id: "E#447, E#514", here: "a decode cell opens on a steady load, or says what was missing; drift is judged in decode cells only, in no sweep and no open loop", test: "runner/load.TestCellOpensWhenItIsSteady"},
+		{no: "36", id: "E#447, E#514", here: "a decode cell opens when its streams get their tokens at an even rate, or says what was missing; drift is judged in decode cells only, before their window: in no sweep and no open loop", test: "runner/load.TestCellOpensWhenItIsSteady"},
 		{no: "37", id: "E#327", here: "the probe is built in", test: "probes.TestGolden"},
 		{no: "38", id: "E#502, C#78", why: "concerns the folder of a submission, which is no part of the client"},
 		{no: "39", id: "E#8, E#9, E#76", here: "each point holds the client's own health, and past its limits is not valid; the client's ceiling is measured apart, by assay bench-client, and is stored with no run", test: "TestField_mlperfE8_ClientsOwnFigures"},
