@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"assay/runner/load/pulse"
 	"assay/runner/record"
 )
 
@@ -92,7 +93,7 @@ func (c *closed) await() {
 		defer timer.Stop()
 		limit = timer.C
 	}
-	s := steadiness{closed: c, sinceUS: record.Never, pulse: pulse{over: c.want.Cell.Stable}}
+	s := steadiness{closed: c, sinceUS: record.Never, pulse: pulse.Pulse{Over: c.want.Cell.Stable}}
 	for {
 		select {
 		case <-c.stopped:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/runner/load/delay"
 	"assay/runner/load/process"
 	"assay/runner/load/stream"
 )
@@ -39,7 +40,7 @@ type Sockets struct {
 }
 
 // Lag is how late the client was at something, in microseconds.
-type Lag struct{ P50, P99, Max float64 }
+type Lag = delay.Lag
 
 // lateness is the lag of one request.
 type lateness struct{ dueUS, us int64 }
@@ -66,8 +67,8 @@ type usage struct {
 	wait   time.Duration
 	gc     time.Duration
 	steps  int
-	wakes  histogram
-	pauses histogram
+	wakes  delay.Histogram
+	pauses delay.Histogram
 	wire   stream.Counts
 }
 
@@ -77,15 +78,15 @@ func usageNow(clock *Clock, vitals *stream.Vitals) usage {
 	u := usage{cpu: process.CPUTime(), wait: process.CPUWait(), gc: gc.PauseTotal, steps: clock.Steps(), wire: vitals.Now()}
 	told := []metrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/sched/pauses/total/gc:seconds"}}
 	metrics.Read(told)
-	u.wakes, u.pauses = runtimeHistogram(told[0]), runtimeHistogram(told[1])
+	u.wakes, u.pauses = delay.OfRuntime(told[0]), delay.OfRuntime(told[1])
 	return u
 }
 
 // since is how the client fared from one instant to another.
 func (u usage) since(before usage) Health {
-	longest := u.pauses.since(before.pauses).lag().Max
+	longest := u.pauses.Since(before.pauses).Lag().Max
 	return Health{
-		ReadLagUS: readDelays(u.wire).since(readDelays(before.wire)).lag(), WakeLagUS: u.wakes.since(before.wakes).lag(),
+		ReadLagUS: delay.OfReads(u.wire).Since(delay.OfReads(before.wire)).Lag(), WakeLagUS: u.wakes.Since(before.wakes).Lag(),
 		CPU: u.cpu - before.cpu, CPUWait: max(0, u.wait-before.wait), ClockSteps: u.steps - before.steps,
 		GCPause: u.gc - before.gc, GCPauseMax: min(u.gc-before.gc, time.Duration(longest*float64(time.Microsecond))),
 		Reads: u.wire.Reads - before.wire.Reads, BytesIn: u.wire.Bytes - before.wire.Bytes,

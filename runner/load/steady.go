@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"assay/runner/load/pulse"
 	"assay/runner/record"
 )
 
@@ -17,7 +18,7 @@ type steadiness struct {
 	*closed
 	sinceUS int64 // Never while it is not
 	toldUS  int64 // the engine's last word that counted
-	pulse   pulse
+	pulse   pulse.Pulse
 }
 
 // reached opens the window when the cell was steady for long enough. Where the engine tells of itself, time counts from word to word.
@@ -26,7 +27,7 @@ func (s *steadiness) reached() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Clock.Now()
-	s.pulse.feel(beat{atUS: now, events: s.events(), streamUS: now*int64(s.places) - s.cell.restarting(now)})
+	s.pulse.Feel(pulse.Beat{AtUS: now, Events: s.events(), StreamUS: now*int64(s.places) - s.cell.restarting(now)})
 	if told && !s.news(state) {
 		return false
 	}
@@ -41,7 +42,7 @@ func (s *steadiness) reached() bool {
 	if s.sinceUS == record.Never {
 		s.sinceUS = at
 	}
-	if us(at-s.sinceUS) < s.want.Cell.Stable || s.pulse.uneven() != "" {
+	if us(at-s.sinceUS) < s.want.Cell.Stable || s.pulse.Uneven() != "" {
 		return false
 	}
 	s.openAt(now)
@@ -88,7 +89,7 @@ func (s *steadiness) giveUp() {
 	}
 	if s.sinceUS != record.Never {
 		seen += fmt.Sprintf("; steady for %s of %s", us(now-s.sinceUS).Round(time.Millisecond), s.want.Cell.Stable)
-		if uneven := s.pulse.uneven(); uneven != "" {
+		if uneven := s.pulse.Uneven(); uneven != "" {
 			seen += ", but " + uneven
 		}
 	}

@@ -172,15 +172,15 @@ func TestHealthIsOfTheWindow(t *testing.T) {
 		lag    Lag
 	}{
 		{"open, by time", Config{Open: &Open{Rate: 10, Arrival: "constant", Duration: 9 * time.Second, Warmup: 2 * time.Second, Cooldown: 3 * time.Second}},
-			inside(2, 6), 4 * time.Second, Lag{5000, 5000, 5000}},
+			inside(2, 6), 4 * time.Second, Lag{P50: 5000, P99: 5000, Max: 5000}},
 		{"open, by requests", Config{Open: &Open{Rate: 10, Arrival: "constant", Requests: 90, Warmup: 2 * time.Second, Cooldown: 3 * time.Second}},
-			inside(2, 6), 4 * time.Second, Lag{5000, 5000, 5000}},
+			inside(2, 6), 4 * time.Second, Lag{P50: 5000, P99: 5000, Max: 5000}},
 		{"open, the queue in the drain", Config{Open: &Open{Rate: 2, Arrival: "constant", Duration: 10 * time.Second, MaxConcurrency: 1}},
-			inside(0, 10), 10 * time.Second, Lag{5000, 5000, 5000}},
-		{"closed", Config{Closed: &Closed{Concurrency: 3, Duration: 7 * time.Second}}, closed, 7 * time.Second, Lag{5000, 5000, 5000}},
-		{"to the end", Config{Closed: &Closed{Concurrency: 1, Duration: 2500 * time.Millisecond, ToEnd: true}}, closed, 3010001 * time.Microsecond, Lag{5000, 5000, 5000}},
-		{"decode cell", Config{Closed: &Closed{Concurrency: 2, Duration: 500 * time.Millisecond, Cell: &Cell{}}}, closed, 500 * time.Millisecond, Lag{5000, 5000, 5000}},
-		{"one request, due before", Config{Closed: &Closed{Concurrency: 1, Requests: 1}}, inside(1, 2), time.Second, Lag{300_000, 300_000, 300_000}},
+			inside(0, 10), 10 * time.Second, Lag{P50: 5000, P99: 5000, Max: 5000}},
+		{"closed", Config{Closed: &Closed{Concurrency: 3, Duration: 7 * time.Second}}, closed, 7 * time.Second, Lag{P50: 5000, P99: 5000, Max: 5000}},
+		{"to the end", Config{Closed: &Closed{Concurrency: 1, Duration: 2500 * time.Millisecond, ToEnd: true}}, closed, 3010001 * time.Microsecond, Lag{P50: 5000, P99: 5000, Max: 5000}},
+		{"decode cell", Config{Closed: &Closed{Concurrency: 2, Duration: 500 * time.Millisecond, Cell: &Cell{}}}, closed, 500 * time.Millisecond, Lag{P50: 5000, P99: 5000, Max: 5000}},
+		{"one request, due before", Config{Closed: &Closed{Concurrency: 1, Requests: 1}}, inside(1, 2), time.Second, Lag{P50: 300_000, P99: 300_000, Max: 300_000}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
