@@ -120,7 +120,7 @@ func (r *agentic) row() (*agenticRow, error) {
 		}
 		row := agenticRow{line: r.number}
 		if err := json.Unmarshal(line, &row); err != nil {
-			return nil, badf("line %d: %v", r.number, err)
+			return nil, badf("line %d: %v", r.number, plainly(err))
 		}
 		if row.Type == "dataset_metadata" || row.ConversationID != "" && row.ConversationID == r.skip {
 			continue

@@ -61,7 +61,7 @@ func (b *book) begin() {
 	b.begun, b.newline = true, true
 	head, _ := b.in.Peek(bookHead) // a short file gives what there is
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.IndexByte(head, 0) >= 0 {
-		b.bad = badf("not UTF-8 (UTF-16, or no text); `iconv -f UTF-16 -t UTF-8` makes it")
+		b.bad = mended("save it as UTF-8, such as by `iconv -f UTF-16 -t UTF-8`", "not UTF-8 (UTF-16, or no text)")
 		return
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {

@@ -20,10 +20,10 @@ type jsonlRow struct {
 	TextInput           string          `json:"text_input"`
 	System              string          `json:"system"`
 	Messages            []Message       `json:"messages"`
-	OutputTokens        int             `json:"output_tokens"`
-	OutputLength        int             `json:"output_length"`
-	MaxTokens           int             `json:"max_tokens"`
-	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	OutputTokens        *int            `json:"output_tokens"`
+	OutputLength        *int            `json:"output_length"`
+	MaxTokens           *int            `json:"max_tokens"`
+	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	CustomID            json.RawMessage `json:"custom_id"` // of a batch
 	Body                *jsonlRow       `json:"body"`      // of a batch
 }
@@ -35,7 +35,7 @@ func (r *jsonl) next() (Conversation, error) {
 	}
 	var row jsonlRow
 	if err := json.Unmarshal(line, &row); err != nil {
-		return Conversation{}, badf("line %d: %v", r.number, err)
+		return Conversation{}, badf("line %d: %v", r.number, plainly(err))
 	}
 	if row.Body != nil {
 		id := row.CustomID
@@ -46,7 +46,11 @@ func (r *jsonl) next() (Conversation, error) {
 	if err != nil {
 		return Conversation{}, badf("line %d: %v", r.number, err)
 	}
-	return Conversation{ID: row.id(r.number), Turns: []Turn{{Messages: messages, MaxTokens: row.limit()}}}, nil
+	limit, err := row.limit()
+	if err != nil {
+		return Conversation{}, badf("line %d: %v", r.number, err)
+	}
+	return Conversation{ID: row.id(r.number), Turns: []Turn{{Messages: messages, MaxTokens: limit}}}, nil
 }
 
 // id is the row's own where it is a number or printable text, else made of the line's number.
@@ -62,8 +66,18 @@ func (r jsonlRow) id(number int) string {
 }
 
 // limit is how long the answer may be, by whichever name; 0 when the row does not say.
-func (r jsonlRow) limit() int {
-	return max(0, r.OutputTokens, r.OutputLength, r.MaxTokens, r.MaxCompletionTokens)
+func (r jsonlRow) limit() (int, error) {
+	most := 0
+	for _, n := range []*int{r.OutputTokens, r.OutputLength, r.MaxTokens, r.MaxCompletionTokens} {
+		if n == nil {
+			continue
+		}
+		if *n < 1 {
+			return 0, fmt.Errorf("an answer of %d tokens at most", *n)
+		}
+		most = max(most, *n)
+	}
+	return most, nil
 }
 
 func (r jsonlRow) messages() ([]Message, error) {
@@ -77,6 +91,9 @@ func (r jsonlRow) messages() ([]Message, error) {
 	for i, m := range r.Messages {
 		if !slices.Contains([]string{"system", "developer", "user", "assistant", "tool"}, m.Role) {
 			return nil, fmt.Errorf("message %d: unknown role %q", i+1, m.Role)
+		}
+		if m.Content == "" && len(m.ToolCalls) == 0 && m.Role != "tool" { // a tool may answer nothing
+			return nil, fmt.Errorf("message %d has no content", i+1)
 		}
 	}
 	return withSystem(r.System, r.Messages), nil

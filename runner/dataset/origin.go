@@ -67,9 +67,9 @@ func originOf(cfg Config, folder bool) (origin, error) {
 	}
 	switch {
 	case len(o.files) == 0:
-		return origin{}, empty(o.name, "the folder has no *.txt file, and others are not read")
+		return origin{}, empty(o.name, "the folder has no *.txt file, and others are not read", "name the texts *.txt, or give one file and its kind")
 	case info.Size() == 0:
-		return origin{}, empty(o.name, "the file is empty")
+		return origin{}, empty(o.name, "the file is empty", "give a file with data")
 	}
 	if cfg.Unhashed {
 		return o, nil
@@ -86,8 +86,8 @@ func unreadable(path string, err error) error {
 	return fault.New(fault.Client, code, hint, "read dataset %s: %w", path, err)
 }
 
-func empty(name, why string) error {
-	return fault.New(fault.Client, "dataset_empty", "check that the data is of the workload's kind; a text must hold input_len words at least (bench: --input-len)",
+func empty(name, why, hint string) error {
+	return fault.New(fault.Client, "dataset_empty", hint,
 		"dataset %s holds no conversation that can be used: %s", name, why)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"assay/fault"
@@ -19,11 +20,19 @@ type reader interface {
 type noting interface{ notes() []string }
 
 // badLine is a part of the data that could not be used.
-type badLine struct{ text string }
+type badLine struct {
+	text string
+	mend string // what to do about it; "" when its text says all there is
+}
 
 func (b *badLine) Error() string { return b.text }
 
-func badf(format string, args ...any) error { return &badLine{fmt.Sprintf(format, args...)} }
+func badf(format string, args ...any) error { return &badLine{text: fmt.Sprintf(format, args...)} }
+
+// mended is a bad line with what to do about it.
+func mended(mend, format string, args ...any) error {
+	return &badLine{fmt.Sprintf(format, args...), mend}
+}
 
 const badKept = 5
 
@@ -34,7 +43,8 @@ type repeating struct {
 	read  func(origin, Config) reader
 	now   reader
 	stats Stats
-	found int // conversations of this pass
+	mend  string // what to do about the first bad line
+	found int    // conversations of this pass
 	ahead *Conversation
 	shift time.Duration // of this pass's instants
 	last  time.Duration // instant of the conversation before
@@ -95,7 +105,9 @@ func (s *repeating) note(bad *badLine) error {
 	if s.stats.Repeats > 0 {
 		return nil
 	}
-	s.stats.BadLines++
+	if s.stats.BadLines++; s.stats.BadLines == 1 {
+		s.mend = bad.mend
+	}
 	if len(s.stats.BadFirst) < badKept {
 		s.stats.BadFirst = append(s.stats.BadFirst, bad.text)
 	}
@@ -112,9 +124,20 @@ func (s *repeating) why() string {
 	return "nothing stands in it"
 }
 
+// hint says what to do about a pass that gave nothing.
+func (s *repeating) hint() string {
+	switch {
+	case s.mend != "":
+		return s.mend
+	case s.cfg.Kind == "sharegpt" && s.cfg.InputLen > 0 && s.stats.BadLines == 0:
+		return "take another input_len (bench: --input-len), or leave it out: then each question has its own length"
+	}
+	return "check that the data is of kind " + s.cfg.Kind + "; the kinds are " + strings.Join(Kinds(), ", ")
+}
+
 func (s *repeating) again() error {
 	if s.found == 0 {
-		return empty(s.from.name, s.why())
+		return empty(s.from.name, s.why(), s.hint())
 	}
 	if err := s.now.Close(); err != nil {
 		return unreadable(s.from.name, err)

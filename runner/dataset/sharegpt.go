@@ -78,7 +78,7 @@ func (r *shareGPT) next() (Conversation, error) {
 	}
 	var rec shareGPTRecord
 	if err := json.Unmarshal(raw, &rec); err != nil {
-		return Conversation{}, badf("record %d: %v", r.record, err)
+		return Conversation{}, badf("record %d: %v", r.record, plainly(err))
 	}
 	c, err := rec.conversation()
 	if err != nil {

@@ -67,9 +67,9 @@ func (r *texts) next() (Conversation, error) {
 		}
 		switch {
 		case bad != nil:
-			return Conversation{}, badf("%s: %s; the file was not read further", t.name, bad.text)
+			return Conversation{}, mended(bad.mend, "%s: %s; the file was not read further", t.name, bad.text)
 		case t.pieces == 0:
-			return Conversation{}, badf("%s is too short: a prompt needs %d %s (input_len)", t.name, r.length, r.unit)
+			return Conversation{}, mended("a shorter input_len (bench: --input-len), or longer texts", "%s is too short: a prompt needs %d %s (input_len)", t.name, r.length, r.unit)
 		}
 	}
 }

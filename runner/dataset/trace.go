@@ -74,8 +74,13 @@ func (r *trace) read() (traceRow, error) {
 		return traceRow{}, err
 	}
 	if r.form == nil {
-		if line[0] != '{' {
+		switch line[0] {
+		case '[':
+			r.ended = true
+			return traceRow{}, mended("write a record a line, such as by `jq -c '.[]'`", "line %d: a list; a trace in JSON is one record a line; the file was not read further", r.number)
+		default:
 			return r.readHeader(line)
+		case '{':
 		}
 		r.form = jsonTrace{}
 	}
@@ -193,12 +198,16 @@ func (jsonTrace) row(line []byte) (traceRow, error) {
 		jsonlRow
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
-		return traceRow{}, err
+		return traceRow{}, plainly(err)
 	}
 	if raw.Timestamp == nil {
 		return traceRow{}, errors.New("no timestamp")
 	}
-	row := traceRow{input: raw.InputLength, output: max(raw.OutputLength, raw.limit())}
+	limit, err := raw.limit()
+	if err != nil {
+		return traceRow{}, err
+	}
+	row := traceRow{input: raw.InputLength, output: max(raw.OutputLength, limit)}
 	for _, id := range raw.HashIDs {
 		h := fnv.New64a()
 		_, _ = h.Write(id) // never fails
@@ -211,7 +220,6 @@ func (jsonTrace) row(line []byte) (traceRow, error) {
 		}
 		row.messages = messages
 	}
-	var err error
 	row.at, err = instant(*raw.Timestamp, time.Millisecond)
 	return row, errors.Join(err, row.check())
 }
