@@ -56,7 +56,7 @@ func (b *Options) Bind(f *pflag.FlagSet) {
 
 func (b *Options) bindTimes(f *pflag.FlagSet) {
 	b.ready, b.drain, b.timeout = 10*time.Second, time.Minute, time.Hour
-	f.Var(span(1).one(&b.duration, ""), "duration", "length of the measuring window of a point (default 30s without --requests)")
+	f.Var(span(1).one(&b.duration, ""), "duration", "length of the measuring window of a point (default 30s without --requests; a trace is replayed to its end)")
 	f.Var(span(1).one(&b.prefill, ""), "prefill-duration", "length of a context's prefill pass in a matrix (default: that of --duration)")
 	f.Var(span(0).one(&b.warmup, ""), "warmup", "time before the window opens, not measured")
 	f.Var(span(1).one(&b.ready, "10s"), "ready-timeout", "longest wait for the server's first token")
