@@ -155,7 +155,7 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 		Client: clientOf(res.Health, res.Window),
 	}
 	if data.BadLines > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d lines of the dataset could not be used: %s", data.BadLines, strings.Join(data.BadFirst, "; ")))
+		m.Notes = append(m.Notes, fmt.Sprintf("lines of the dataset that could not be used: %d; %s", data.BadLines, strings.Join(data.BadFirst, "; ")))
 	}
 	switch {
 	case res.Repeats > 0 && data.Made > 0:

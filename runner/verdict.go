@@ -14,6 +14,7 @@ const (
 	maxCensoredShare = 0.01
 	minFilled        = 0.95 // requests in flight over the concurrency asked for
 	goodFilled       = 0.99 // below this the point is valid and says so
+	shortReplay      = 1    // s; a trace whose window is shorter was hardly recorded so fast
 )
 
 // States of a point that a verdict gives.
@@ -80,6 +81,9 @@ func noRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
 	text := "no request was completed in the window"
 	if s.RequestsFailed == 0 {
 		text += "; make it longer"
+	}
+	if p.Speed > 0 && s.DurationS < shortReplay {
+		text += ", or give the trace its unit: timestamps are milliseconds in JSON lines, seconds in CSV"
 	}
 	return found(true, "no_requests", text, "%d issued, %d failed", s.RequestsIssued, s.RequestsFailed)
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,5 +60,19 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("%s: %s", state, diff)
 			}
 		})
+	}
+}
+
+// TestReplayOfTheWrongUnit: a trace that is over at once is asked for its unit.
+func TestReplayOfTheWrongUnit(t *testing.T) {
+	short := metrics.Summary{DurationS: 0.0015, RequestsIssued: 90}
+	for _, c := range []struct {
+		point plan.Point
+		want  bool
+	}{{plan.Point{Phase: plan.PhaseServe, Speed: 1}, true}, {plan.Point{Phase: plan.PhaseServe, Rate: 9}, false}} {
+		f := noRequests(c.point, short, Measurement{})
+		if f == nil || strings.Contains(f.Text, "timestamps are milliseconds") != c.want {
+			t.Errorf("%+v: %+v", c.point, f)
+		}
 	}
 }

@@ -18,7 +18,7 @@ func TestBadLinesAreTold(t *testing.T) {
 	}
 	p := newProgram(t)
 	r := p.must(exitValid, "bench", simServer(t), "--dataset", data, "--output-len", "8", "--concurrency", "2", "--requests", "20")
-	want := "C2: 1 lines of the dataset could not be used"
+	want := "C2: lines of the dataset that could not be used: 1; line 6"
 	for name, out := range map[string]string{"bench": r.stdout, "show": p.must(exitValid, "show", "last").stdout,
 		"text": p.must(exitValid, "report", "last", "--format", "text").stdout, "markdown": p.must(exitValid, "report", "last", "--format", "markdown").stdout} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {

@@ -78,9 +78,9 @@ func (r *trace) read() (traceRow, error) {
 		case '[':
 			r.ended = true
 			return traceRow{}, mended("write a record a line, such as by `jq -c '.[]'`", "line %d: a list; a trace in JSON is one record a line; the file was not read further", r.number)
+		case '{':
 		default:
 			return r.readHeader(line)
-		case '{':
 		}
 		r.form = jsonTrace{}
 	}
