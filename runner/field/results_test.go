@@ -146,17 +146,19 @@ func TestField_mlperfE208_ManyRequests(t *testing.T) {
 		rec := manyRequests(n)
 		for range 3 {
 			from := worked(t)
-			sum := metrics.Summarise(rec, metrics.Window{EndUS: int64(n) * 10}, metrics.Shape{Concurrency: 90})
-			if took := worked(t) - from; least[n] == 0 || took < least[n] {
-				least[n] = took
+			for range many / n { // the system tells this time in steps of some milliseconds
+				sum := metrics.Summarise(rec, metrics.Window{EndUS: int64(n) * 10}, metrics.Shape{Concurrency: 90})
+				if sum.RequestsIssued != n || sum.TTFTMS.N != int64(n) || sum.TTFTMS.P50 != 0.103 || sum.TTFTMS.Max != 0.106 {
+					t.Errorf("%d issued, TTFT %+v", sum.RequestsIssued, sum.TTFTMS)
+				}
 			}
-			if sum.RequestsIssued != n || sum.TTFTMS.N != int64(n) || sum.TTFTMS.P50 != 0.103 || sum.TTFTMS.Max != 0.106 {
-				t.Errorf("%d issued, TTFT %+v", sum.RequestsIssued, sum.TTFTMS)
+			if took := max(worked(t)-from, 10*time.Millisecond); least[n] == 0 || took < least[n] {
+				least[n] = took
 			}
 		}
 	}
-	if least[many] > 30*least[few] {
-		t.Errorf("%d requests took %v, %d took %v", few, least[few], many, least[many])
+	if least[many] > 3*least[few] {
+		t.Errorf("%d requests took %v in tens of thousands, and %v at once", many, least[few], least[many])
 	}
 }
 
