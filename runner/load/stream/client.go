@@ -90,7 +90,7 @@ func (x *Exchange) Over(c *Client) *Exchange {
 // SwitchOnStamps has the kernel stamp what it receives, where the target's connections can have stamps; Close ends it.
 func (c *Client) SwitchOnStamps(ctx context.Context) {
 	if t := c.dialer.target; t.Network == "tcp" && !t.TLS {
-		c.stamps.open(ctx, c.clock)
+		c.stamps.open(ctx, c.dialer)
 	}
 }
 
@@ -108,10 +108,11 @@ func (c *Client) WatchIdle(ctx context.Context, span time.Duration) { c.pool.wat
 // Reuses says whether connections carry one request after another; not when the server was seen to close them.
 func (c *Client) Reuses() bool { return c.pool.reuses() }
 
-// Close closes what lies idle.
+// Close closes what lies idle; no request is under way then.
 func (c *Client) Close() {
 	c.pool.close()
 	c.stamps.close()
+	c.dialer.wires.close()
 }
 
 // requestHead is everything of the head but session and length.

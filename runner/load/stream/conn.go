@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -23,9 +23,15 @@ type arrival struct {
 	lateUS int64 // from their arrival to their reading; below 0 when it is not known
 }
 
+// link is what carries the bytes.
+type link interface {
+	io.WriteCloser
+	SetDeadline(time.Time) error
+}
+
 // conn is one connection to the target.
 type conn struct {
-	net.Conn
+	link
 	reader
 	vitals   *Vitals
 	used     bool          // it carried a request
@@ -58,7 +64,7 @@ func (r userReader) kernel() bool { return false }
 // close ends the connection, once. How that went tells nothing: the answer was read, or is not waited for.
 func (c *conn) close() {
 	c.vitals.closed()
-	_ = c.Conn.Close()
+	_ = c.link.Close()
 }
 
 const (
@@ -86,7 +92,7 @@ type dialer struct {
 	vitals *Vitals
 	slots  chan struct{}
 	tls    *tls.Config
-	spare  sync.Pool // what its connections read with
+	wires  wires
 }
 
 func newDialer(t Target, clock *Clock, vitals *Vitals) *dialer {
@@ -119,18 +125,25 @@ func (d *dialer) open(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, vitals: d.vitals}
-	if d.target.TLS {
-		secure := tls.Client(raw, d.tls)
-		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-		defer cancel()
-		if err := secure.HandshakeContext(ctx); err != nil {
-			raw.Close()
-			return nil, fmt.Errorf("TLS handshake: %w", err)
-		}
-		c.Conn = secure
+	c := &conn{vitals: d.vitals}
+	if c.link, c.reader, err = d.prepare(ctx, raw); err != nil {
+		return nil, err
 	}
-	c.reader = stampedReader(c.Conn, d.clock, &d.spare)
 	d.vitals.connected()
 	return c, nil
+}
+
+// prepare makes a new connection ready to be used.
+func (d *dialer) prepare(ctx context.Context, raw net.Conn) (link, reader, error) {
+	if !d.target.TLS {
+		return d.plain(raw)
+	}
+	secure := tls.Client(raw, d.tls)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if err := secure.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, nil, fmt.Errorf("TLS handshake: %w", err)
+	}
+	return secure, newUserReader(secure, d.clock), nil
 }

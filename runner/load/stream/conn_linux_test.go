@@ -60,7 +60,7 @@ func TestImpossibleStamps(t *testing.T) {
 		{"far before the last one", at(-90_000), 1000, 1000, true},
 	}
 	for _, c := range cases {
-		r := &kernelReader{clock: clock, stamped: true, last: 800}
+		r := &wire{clock: clock, stamped: true, last: 800}
 		if got, _ := r.place(c.stamp, c.now); got != c.want || r.kernel() != c.kernel {
 			t.Errorf("%s: placed at %d, kernel %v", c.name, got, r.kernel())
 		}

@@ -65,9 +65,6 @@ func (x *Exchange) tokenEvent(c *chunk.Chunk) {
 	if c.Answer && s.answer < 0 {
 		s.answer = len(x.marks)
 	}
-	if len(x.marks) == 0 && s.call.OnToken != nil {
-		s.call.OnToken()
-	}
 	x.marks = append(x.marks, newMark(s.readUS, c, s.ids))
 	x.tokens.Add(1)
 	s.ids = 0

@@ -64,6 +64,7 @@ type sight struct {
 	firstUS    int64
 	bytes      int64
 	shared     int
+	told       bool // the call knows of its first token
 	done       bool // [DONE]
 	broken     string
 	failure    string
@@ -230,6 +231,7 @@ func (x *Exchange) receive(ctx context.Context) error {
 			}
 		}
 		err := x.conn.read(x.arrive)
+		x.tell()
 		if x.halt != nil {
 			return x.halt
 		}
@@ -247,7 +249,20 @@ func (x *Exchange) receive(ctx context.Context) error {
 func (x *Exchange) arrived(a arrival) bool {
 	x.reads.read(len(a.bytes), a.lateUS)
 	x.halt = x.take(a.bytes, a.atUS)
-	return x.halt == nil && x.resp.state != ended && !x.seen.done
+	return x.halt == nil && x.resp.state != ended && !x.seen.done && !x.untold()
+}
+
+// untold says that the first token event has come and the call was not told.
+func (x *Exchange) untold() bool {
+	return len(x.marks) > 0 && x.seen.call.OnToken != nil && !x.seen.told
+}
+
+// tell tells the call of its first token event. It is done here and not where that is parsed: others may wait for their turn there.
+func (x *Exchange) tell() {
+	if x.untold() {
+		x.seen.told = true
+		x.seen.call.OnToken()
+	}
 }
 
 // take parses bytes that arrived at an instant.

@@ -339,7 +339,7 @@ func TestRetryOnlyUnsent(t *testing.T) {
 	c := hello(t, cfg)
 	x.begin(c)
 	broken.idle = idleLimit
-	broken.Conn = unwritable{broken.Conn}
+	broken.link = unwritable{broken.link}
 	x.pool.give(broken)
 	if r, _ := x.Do(t.Context(), c); r.Outcome != record.OK || r.Retries != 1 {
 		t.Errorf("%s (%s), %d retries", r.Outcome, r.Error, r.Retries)
@@ -347,7 +347,7 @@ func TestRetryOnlyUnsent(t *testing.T) {
 }
 
 // unwritable is a connection that breaks before a byte is written.
-type unwritable struct{ net.Conn }
+type unwritable struct{ link }
 
 func (unwritable) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 

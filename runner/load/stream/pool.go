@@ -33,7 +33,7 @@ func (p *pool) take() *conn {
 			return nil
 		}
 		rested := time.Since(c.returned)
-		if rested < c.idle && alive(c.Conn) {
+		if rested < c.idle && alive(c.link) {
 			return c
 		}
 		if c.used && rested < min(c.idle, earlyClose) {

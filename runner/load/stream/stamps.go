@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -11,14 +10,14 @@ import (
 // asked for it, and stops with the last one: a connection of our own to ourselves stays open for as long as the load
 // runs, and shows whether stamps really come.
 type stamps struct {
-	local  []net.Conn
+	local  []link
 	kernel bool
 }
 
 const stampTries = 500 // a millisecond apart: a busy kernel takes its time to begin
 
 // open switches stamps on.
-func (s *stamps) open(ctx context.Context, clock *Clock) {
+func (s *stamps) open(ctx context.Context, d *dialer) {
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		return
@@ -29,19 +28,22 @@ func (s *stamps) open(ctx context.Context, clock *Clock) {
 	if err != nil {
 		return
 	}
-	s.local = append(s.local, ours)
+	to, reads, err := d.plain(ours)
+	if err != nil {
+		return
+	}
+	s.local = append(s.local, to)
 	theirs, err := l.Accept()
 	if err != nil {
 		return
 	}
 	s.local = append(s.local, theirs)
-	s.kernel = stampsCome(theirs, ours, clock)
+	s.kernel = stampsCome(theirs, to, reads)
 }
 
 // stampsCome sends bytes over a connection until the kernel has stamped one.
-func stampsCome(from, to net.Conn, clock *Clock) bool {
+func stampsCome(from, to link, r reader) bool {
 	for range stampTries {
-		r := stampedReader(to, clock, &sync.Pool{})
 		deadline := time.Now().Add(time.Second)
 		if to.SetDeadline(deadline) != nil || from.SetDeadline(deadline) != nil {
 			return false
@@ -49,11 +51,13 @@ func stampsCome(from, to net.Conn, clock *Clock) bool {
 		if _, err := from.Write([]byte{0}); err != nil {
 			return false
 		}
-		if err := r.read(func(arrival) bool { return false }); err != nil {
+		stamped := false
+		err := r.read(func(a arrival) bool {
+			stamped = a.lateUS >= 0
 			return false
-		}
-		if r.kernel() {
-			return true
+		})
+		if err != nil || stamped {
+			return stamped
 		}
 		<-time.After(time.Millisecond)
 	}
