@@ -29,6 +29,7 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 		return Result{}, err
 	}
 	defer process.Lean()()
+	defer process.TwoAtOnce()()
 	vitals := stream.NewVitals()
 	to := openTargets(ctx, cfg, vitals)
 	defer to.close()

@@ -66,9 +66,9 @@ func duplicate(c *net.TCPConn) (fd int, err error) {
 }
 
 // reading handles wires that are ready. What it reads into is the same for all, which the processor has at hand.
-func reading() func(*wire) bool {
+func reading() func(*wire) {
 	in := newInbox()
-	return func(w *wire) bool { return w.ready(in) }
+	return func(w *wire) { w.ready(in) }
 }
 
 func (ws *wires) close() {
@@ -159,8 +159,8 @@ func (w *wire) watch(event uint32) error {
 	return err
 }
 
-// ready does what a goroutine waits for, and says whether that was all. What nobody waits for is not looked for any more.
-func (w *wire) ready(in *inbox) (woke bool) {
+// ready does what a goroutine waits for. What nobody waits for is not looked for any more.
+func (w *wire) ready(in *inbox) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -172,7 +172,6 @@ func (w *wire) ready(in *inbox) (woke bool) {
 	default:
 		w.receive(in)
 	}
-	return w.awaited == 0
 }
 
 // receive hands on what one read brings.
