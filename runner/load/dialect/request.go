@@ -43,9 +43,6 @@ func (q Request) Lacks() []string {
 // TakesIDs says that a prompt may be token ids.
 func (q Request) TakesIDs() bool { return q.Endpoint == "completions" && Named(q.Dialect).TokenIDs }
 
-// sends says whether an optional field stands in the body.
-func (q Request) sends(field string) bool { return field != "" && slices.Contains(q.Offers(), field) }
-
 // Encode makes the body that asks for the next message after messages. tools are OpenAI's definitions, nil for none; the
 // completions endpoint knows none.
 func (q Request) Encode(messages []dataset.Message, tools json.RawMessage, maxTokens int) (Body, error) {
@@ -71,17 +68,19 @@ func (q Request) EncodeIDs(ids []int32, maxTokens int) (Body, error) {
 // wire is everything of a body but the prompt.
 func (q Request) wire(limit int) wire {
 	w := wire{Model: q.Model, Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed, Stream: true}
+	offers := q.Offers()
+	sends := func(field string) bool { return slices.Contains(offers, field) }
 	if limit == 0 {
 		limit = q.MaxTokens
 	}
 	if w.MaxTokens = limit; slices.Contains(q.Omit, fieldMaxTokens) {
 		w.MaxTokens, w.MaxCompletion = 0, limit
 	}
-	if w.IgnoreEOS = q.sends(fieldIgnoreEOS); q.sends(fieldMinTokens) {
+	if w.IgnoreEOS = sends(fieldIgnoreEOS); sends(fieldMinTokens) {
 		w.MinTokens = limit
 	}
-	if w.Timings = q.sends(fieldTimings); q.sends(fieldUsage) {
-		w.Options = &streamOptions{IncludeUsage: true, Continuous: q.sends(fieldContinuous)}
+	if w.Timings = sends(fieldTimings); sends(fieldUsage) {
+		w.Options = &streamOptions{IncludeUsage: true, Continuous: sends(fieldContinuous)}
 	}
 	return w
 }
