@@ -1,6 +1,7 @@
 package process
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -17,6 +18,21 @@ func TestMemorySettingIsRestored(t *testing.T) {
 		}
 		restore()
 		if got := debug.SetGCPercent(before); got != before {
+			t.Errorf("with %d before, %d after a load", before, got)
+		}
+	}
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for before, during := range map[int]int{1: 2, 2: 2, 5: 5} {
+		runtime.GOMAXPROCS(before)
+		restore := TwoAtOnce()
+		if got := runtime.GOMAXPROCS(0); got != during {
+			t.Errorf("with %d before, %d during a load", before, got)
+		}
+		restore()
+		if got := runtime.GOMAXPROCS(0); got != before {
 			t.Errorf("with %d before, %d after a load", before, got)
 		}
 	}
