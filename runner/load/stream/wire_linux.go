@@ -36,7 +36,7 @@ func (d *dialer) plain(c net.Conn) (link, reader, error) {
 func (ws *wires) adopt(c *net.TCPConn, clock *Clock) (*wire, error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if ws.poller == nil {
 		p, err := poll.Open[wire]()
 		if err != nil {

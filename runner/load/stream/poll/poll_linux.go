@@ -113,7 +113,7 @@ func (p *Poller[T]) Watch(fd int, before, now uint32) error {
 // Run calls handle with the owner of each descriptor that is ready, again and again as long as it is, until Close. An owner whose
 // descriptor was removed meanwhile may still come.
 func (p *Poller[T]) Run(handle func(*T)) {
-	defer unix.Close(p.fd)
+	defer func() { _ = unix.Close(p.fd) }()
 	_ = p.door.Read(func(gate uintptr) bool { // ends with Close alone
 		var told [1]unix.EpollEvent
 		_, _ = wait(gate, told[:])
