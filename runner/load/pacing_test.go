@@ -445,7 +445,9 @@ func TestUnreadableData(t *testing.T) {
 		src := &broken{*single()}
 		src.limit = 5
 		s := &stage{src: src, cfg: Config{Closed: &Closed{Concurrency: 2, Requests: 50}, Drain: time.Minute}, reply: always(time.Second)}
-		if _, err := s.run(t.Context(), t); err == nil || !strings.Contains(err.Error(), "disk error") || len(s.records) != 5 {
+		_, err := s.run(t.Context(), t)
+		// the slot with the last conversation may find that the other one has met the error and ended issue
+		if n := len(s.records); err == nil || !strings.Contains(err.Error(), "disk error") || n < 4 || n > 5 {
 			t.Errorf("%d requests, %v", len(s.records), err)
 		}
 	})
