@@ -12,6 +12,7 @@ import (
 	"assay/fault"
 	"assay/runner/dataset"
 	"assay/runner/load"
+	"assay/runner/load/process"
 	"assay/runner/record"
 	"assay/sim/paced"
 )
@@ -67,11 +68,11 @@ func (d Drive) Run(ctx context.Context) (Driven, error) {
 		defer pprof.StopCPUProfile()
 	}
 	debug.FreeOSMemory()
-	done := Driven{ZeroNS: zero(clock), IdleRSS: resident()}
+	done := Driven{ZeroNS: zero(clock), IdleRSS: process.Resident()}
 	var seen []sample
 	look := func(p load.Progress) {
 		if p.Stage == "measure" && p.Elapsed >= d.Settle {
-			seen = append(seen, sample{clock.Now(), used(), resident()})
+			seen = append(seen, sample{clock.Now(), process.CPUTime(), process.Resident()})
 		}
 	}
 	res, err := load.Run(ctx, cfg, &prompts{mean: d.Tokens, first: d.Streams}, out.Append, look)
@@ -119,19 +120,6 @@ func zero(clock *load.Clock) int64 {
 		}
 	}
 	return at
-}
-
-// resident is the memory this process holds; 0 where the system does not tell.
-func resident() int64 {
-	b, err := os.ReadFile("/proc/self/statm")
-	var size, pages int64
-	if err != nil {
-		return 0
-	}
-	if _, err := fmt.Sscan(string(b), &size, &pages); err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
 }
 
 // prompts yields short prompts whose replies have different lengths, so that streams end one by one. The first of each stream may be

@@ -4,19 +4,9 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// used is the processor time of this process.
-func used() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // cores lists the processors this process may use.
 func cores() []int {
