@@ -22,9 +22,12 @@ setup: ## get what the tests use, where this machine allows it
 test: setup check ## set up, check, and run every test with the race detector
 	scripts/test
 
-test-heavy: ## what needs vLLM on the CPU; gets it first into .cache/heavy (6 GB, about five minutes)
+test-heavy: ## what needs vLLM on the CPU and other clients; gets them first into .cache/heavy (9 GB, about ten minutes)
 	scripts/setup-heavy
-	ASSAY_VLLM=$(CURDIR)/.cache/heavy nice -n 10 go test -count=1 -timeout 30m -v -run VLLM ./runner/real ./cmd/assay
+	scripts/setup-clients
+	scripts/setup-routers
+	ASSAY_ROUTERS=$(CURDIR)/.cache/heavy/routers nice -n 10 go test -count=1 -v -run HeavyRouters ./agent/routing
+	ASSAY_VLLM=$(CURDIR)/.cache/heavy ASSAY_CLIENTS=$(CURDIR)/.cache/heavy nice -n 10 go test -count=1 -timeout 40m -v -run 'VLLM|HeavyClients' ./runner/real ./cmd/assay
 
 check: ## formatting, vet, static analysis
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
@@ -32,7 +35,7 @@ check: ## formatting, vet, static analysis
 	scripts/lint
 
 golden: ## rewrite the golden files; read the difference before committing it
-	go test ./plan ./probes ./containers ./containers/engine ./store ./report ./result ./runner/metrics ./runner/field ./runner/load/dialect ./sim -update
+	go test ./plan ./probes ./probes/field ./containers ./containers/docker ./containers/engine ./containers/field ./store ./report ./report/export ./result ./runner/metrics ./runner/field ./runner/load/dialect ./runner/external ./sim -update
 
 nightly: ## every fuzz target for FUZZTIME (60s each), then the heavy tests
 	scripts/nightly

@@ -15,7 +15,6 @@ import (
 
 	"assay/containers"
 	"assay/fault"
-	"assay/plan"
 	"assay/result"
 	"assay/sim"
 )
@@ -70,7 +69,7 @@ func onSocket(t *testing.T, h http.Handler) string {
 }
 
 // secrets are what a plan for a guarded engine needs beside its server.
-func secrets(t *testing.T, a *Agent, g *guarded) []string {
+func variables(t *testing.T, a *Agent, g *guarded) []string {
 	t.Helper()
 	a.Token = func(name string) string { return map[string]string{"GATE_KEY": g.key}[name] }
 	file := write(t, filepath.Join(t.TempDir(), "token"), g.token+"\n")
@@ -98,7 +97,7 @@ func TestEveryWayToAServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, g := newAgent(t), newGuarded(quickSim("sim"))
-			more := append(secrets(t, a, g), "protocol.sweep.concurrency=2", "workload.lengths=words")
+			more := append(variables(t, a, g), "protocol.sweep.concurrency=2", "workload.lengths=words")
 			if name == "tls" {
 				more = append(more, "client.insecure_tls=true")
 			}
@@ -161,7 +160,7 @@ func TestSecretsThatAreRepeated(t *testing.T) {
 		g.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	r := execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), append(secrets(t, a, g), "protocol.sweep.concurrency=1")...)))
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), append(variables(t, a, g), "protocol.sweep.concurrency=1")...)))
 	notTold(t, a, r, g.token, g.key)
 	a.Token = func(string) string { return "another-secret" }
 	r = execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), "server.token_env=TOKEN", "client.headers_env={X-Gate: GATE_KEY}")))
@@ -175,7 +174,7 @@ func TestACertificateIsChecked(t *testing.T) {
 	a := newAgent(t)
 	srv := httptest.NewTLSServer(sim.New(quickSim("sim")).Handler())
 	t.Cleanup(srv.Close)
-	r := execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), "server.ready.timeout=500ms")))
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), "server.ready.timeout=3s")))
 	if r.Run.Error == nil || !strings.Contains(r.Run.Error.Text, "certificate") {
 		t.Errorf("%v", r.Run.Error)
 	}
@@ -202,7 +201,7 @@ func TestServersShareALoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := append(secrets(t, a, engines[0]), "protocol.sweep={concurrency: 3, requests: 12}", "workload.lengths=words")
+	more := append(variables(t, a, engines[0]), "protocol.sweep={concurrency: 3, requests: 12}", "workload.lengths=words")
 	r := execute(t, a, submit(t, a, sweepOf(t, fmt.Sprintf("{engine: sim, runtime: endpoint, urls: %s}", list), more...)))
 	if r.Run.State != result.Done {
 		t.Fatalf("%s: %v", r.Run.State, r.Run.Error)
@@ -240,13 +239,5 @@ func TestSecretsThatAreMissing(t *testing.T) {
 		if e := r.Run.Error; e == nil || e.Code != "preflight.token_missing" || e.Hint == "" || strings.Contains(e.Text, "root") {
 			t.Errorf("%s: %v", more, r.Run.Error)
 		}
-	}
-}
-
-// A token's file is found beside its plan.
-func TestTokenFileBesideThePlan(t *testing.T) {
-	p := plan.Plan{Server: plan.Server{TokenFile: "token"}}
-	if p, err := Absolute(p, "/plans"); err != nil || p.Server.TokenFile != "/plans/token" {
-		t.Errorf("%s, %v", p.Server.TokenFile, err)
 	}
 }

@@ -8,7 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
+	"assay/agent/cron"
+	"assay/agent/events"
+	"assay/agent/secrets"
+	"assay/agent/telemetry"
 	"assay/fault"
 	"assay/plan"
 	"assay/probes"
@@ -19,20 +24,22 @@ import (
 // Agent executes runs, one at a time: accelerators are not shared. It is what both a single `assay run` and the daemon use.
 type Agent struct {
 	Config
-	bus  *bus
+	bus  *events.Bus
 	wake chan struct{} // something was queued
 
-	entry   sync.Mutex // a run is queued whole: its row and its origin
-	firing  sync.Mutex // a schedule at a time
-	mu      sync.Mutex
-	current string                  // id of the run being executed
-	cancel  context.CancelCauseFunc // of the run being executed
-	cron    *scheduler
+	entry     sync.Mutex                         // a run is queued whole: its row and its origin
+	live      atomic.Pointer[telemetry.Recorder] // of the run being executed; nil while it samples nothing
+	hide      atomic.Pointer[secrets.Given]      // of the run being executed
+	schedules atomic.Pointer[cron.Scheduler]     // nil without Run
+	mu        sync.Mutex
+	current   string                  // id of the run being executed
+	cancel    context.CancelCauseFunc // of the run being executed
+	unsealed  runEnd                  // of the run that ended last, when it could not be written down
 }
 
 // New makes an agent over an open store whose lock the caller holds.
 func New(c Config) *Agent {
-	return &Agent{Config: c, bus: newBus(c.nowUS()), wake: make(chan struct{}, 1)}
+	return &Agent{Config: c, bus: events.NewBus(c.nowUS()), wake: make(chan struct{}, 1)}
 }
 
 // Submit queues a plan. A key that was used before gives the run it made then.
@@ -40,7 +47,7 @@ func (a *Agent) Submit(ctx context.Context, p plan.Plan, key string, from Origin
 	now := a.Now()
 	run := store.Run{ID: store.NewRunID(now), Name: p.Name, State: result.Queued, Plan: p.Canonical(), PlanSHA256: p.Hash(),
 		Source: from.Source, Key: key, CreatedUS: now.UnixMicro(), Points: len(p.Points())}
-	if _, err := from.resolve(p); err != nil {
+	if err := a.accept(p, from); err != nil {
 		return store.Run{}, err
 	}
 	err := a.enter(ctx, run, from)
@@ -118,15 +125,25 @@ func (a *Agent) Cancel(ctx context.Context, id string) error {
 // where the run was queued last.
 func (a *Agent) Events(ctx context.Context, seq int64, run string) (<-chan result.Event, error) {
 	if seq == 0 && run != "" {
-		seq = a.bus.begin(run)
+		seq = a.bus.Begin(run)
 	}
-	return a.bus.subscribe(ctx, seq), nil
+	return a.bus.Subscribe(ctx, seq), nil
+}
+
+// Live tells whether a run is under way, and the latest sample of each of its series while it samples any.
+func (a *Agent) Live() (samples []probes.Sample, running bool) {
+	if r := a.live.Load(); r != nil {
+		samples = r.Latest()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return samples, a.current != ""
 }
 
 // Probe reads the machine now.
 func (a *Agent) Probe(ctx context.Context) (probes.SUT, []probes.Check, error) {
 	sut := probes.Read(ctx, a.Host, a.Program)
-	return sut, probes.Evaluate(sut, nil), nil
+	return sut, probes.Evaluate(probes.CheckRequest{SUT: sut}), nil
 }
 
 // Execute executes a queued run, or resumes one that ended early, and seals it. It returns the result document; the error is about
@@ -145,8 +162,10 @@ func (a *Agent) execute(ctx context.Context, id string, resume bool) (result.Res
 	safe := context.WithoutCancel(ctx)
 	runErr := a.attempt(ctx, id)
 	state, f := endState(id, runErr, stopCause(ctx))
+	f = a.Redactor(id).Fault(f)
 	r, err := a.seal(safe, id, state, f)
 	if err != nil {
+		a.unsealed = runEnd{id, state, f}
 		return r, fault.New(fault.Store, "not_sealed", "free some space; the run is repaired at the next start", "run %s ended but could not be written down: %w", id, err)
 	}
 	err = a.publish(safe, id)
@@ -176,6 +195,9 @@ func (a *Agent) free() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.current, a.cancel = "", nil
+	if h := a.hide.Load(); h != nil && h.Run != a.unsealed.run { // else its files are still to be swept
+		a.hide.Store(nil)
+	}
 }
 
 // stopCause is why a run was told to stop; nil when it was not.
@@ -195,26 +217,35 @@ func (a *Agent) attempt(ctx context.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	x := &execution{Config: a.Config, run: run, bus: a.bus, dir: a.Store.RunDir(id)}
+	x := &execution{Config: a.Config, run: run, bus: a.bus, live: &a.live, dir: a.Store.RunDir(id)}
 	p, err := plan.Parse(run.Plan)
 	if err != nil {
 		return err
 	}
-	var from Origin
-	if err := a.readDocument(ctx, id, docOrigin, &from); err != nil {
+	from, err := a.originOf(ctx, run)
+	if err != nil {
 		return err
 	}
-	if x.plan, err = from.resolve(p); err != nil {
+	if x.plan, err = a.admit(p, from); err != nil { // again: a link may lead elsewhere by now, and the list may be another
 		return err
 	}
 	if err := x.makeFolder(p); err != nil {
 		return err
 	}
-	if x.log, err = openEventLog(x.dir); err != nil {
+	if x.log, err = events.Open(x.dir); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.log.close()) }()
+	defer func() { err = errors.Join(err, x.log.Close()) }()
+	given := secrets.Given{Run: id, Known: secrets.Of(x.plan, a.Token)}
+	x.hide = given.By()
+	a.hide.Store(&given)
+	if err := secrets.Hold(ctx, a.Store, given); err != nil {
+		return err
+	}
 	x.emit(result.Event{Kind: result.RunStarted, State: result.Running, Text: run.Name})
+	if err := a.clear(ctx, x.plan); err != nil {
+		return err
+	}
 	return x.execute(ctx)
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"assay/containers"
+	"assay/agent/secrets"
 	"assay/fault"
 	"assay/result"
 	"assay/store"
@@ -15,12 +15,18 @@ import (
 // queueRetry is when the queue is looked at again after an error, such as a full disk.
 const queueRetry = 30 * time.Second
 
+// debtRetry is how often an idle daemon looks again for what could not be removed.
+const debtRetry = time.Minute
+
 // Run is the daemon after Recover: it executes what is queued, one run at a time, until ctx ends.
 func (a *Agent) Run(ctx context.Context) error {
-	if err := a.startSchedules(ctx); err != nil {
+	schedules, err := a.startSchedules(ctx)
+	if err != nil {
 		return err
 	}
-	defer a.stopSchedules()
+	defer schedules.Stop()
+	tick, first := time.NewTicker(debtRetry), true
+	defer tick.Stop()
 	for {
 		var again <-chan time.Time
 		if err := a.drainQueue(ctx); err != nil {
@@ -32,6 +38,11 @@ func (a *Agent) Run(ctx context.Context) error {
 			return nil
 		case <-a.wake:
 		case <-again:
+		case <-tick.C:
+			if err := a.settleDebt(ctx, first); err != nil {
+				a.Log.Error("what an earlier program left", "error", err)
+			}
+			first = false
 		}
 	}
 }
@@ -68,23 +79,42 @@ func (a *Agent) nextQueued(ctx context.Context) (store.Run, bool, error) {
 }
 
 // Recover repairs what a killed program left: its processes and containers are removed, and its run is marked interrupted, so that it can
-// be resumed at the next point. The caller holds the lock, so nothing that is found still has an owner.
+// be resumed at the next point. The caller holds the lock, so nothing that is found still has an owner. What cannot be removed, or looked for
+// because the container engine is away, does not keep the program from starting: it is tried again, and a run that would start something
+// beside it is refused.
 func (a *Agent) Recover(ctx context.Context) error {
-	reaped, err := containers.ReapAll(ctx, a.Owner)
-	for _, name := range reaped {
-		a.Log.Warn("removed what an earlier program left", "name", name)
-	}
-	if err != nil {
-		return fault.New(fault.Server, "reap_failed", "stop them by hand and start again", "could not remove what an earlier program left: %w", err)
+	if err := a.settle(ctx); err != nil {
+		return err
 	}
 	if err := a.remember(ctx); err != nil {
+		return err
+	}
+	if err := a.keeper(a.tellOfNode).Recover(ctx); err != nil {
 		return err
 	}
 	if err := a.repair(ctx); err != nil {
 		return err
 	}
-	_, err = a.Store.Sweep(ctx)
+	if err := secrets.Release(ctx, a.Store, a.known, a.reissue); err != nil {
+		return err
+	}
+	_, err := a.Store.Sweep(ctx)
 	return err
+}
+
+// runEnd is how a run ended.
+type runEnd struct {
+	run   string
+	state result.State
+	fault *fault.Fault
+}
+
+// endingOf is how a run ended that the store holds as running: this program knows, or it was another, which was killed.
+func (a *Agent) endingOf(run string) runEnd {
+	if a.unsealed.run == run {
+		return a.unsealed
+	}
+	return runEnd{run, result.Interrupted, fault.New(fault.Client, "interrupted", "go on with `assay run --resume "+run+"`", "the program ended in the middle of the run")}
 }
 
 // repair marks runs interrupted that the store holds as running though nobody executes them: the program was killed, or the disk was
@@ -95,13 +125,13 @@ func (a *Agent) repair(ctx context.Context) error {
 		return err
 	}
 	for _, run := range running {
-		f := fault.New(fault.Client, "interrupted", "go on with `assay run --resume "+run.ID+"`", "the program ended in the middle of the run")
-		r, err := a.seal(ctx, run.ID, result.Interrupted, f)
+		e := a.endingOf(run.ID)
+		r, err := a.seal(ctx, run.ID, e.state, e.fault)
 		if err != nil {
-			return fmt.Errorf("mark run %s interrupted: %w", run.ID, err)
+			return fmt.Errorf("mark run %s %s: %w", run.ID, e.state, err)
 		}
-		a.Log.Warn("run was interrupted by the end of the program", "run", run.ID)
-		a.ended(run.ID, result.Interrupted, r.Run.Verdict, f)
+		a.Log.Warn("run had ended early", "run", run.ID, "state", e.state, "error", e.fault)
+		a.ended(run.ID, e.state, r.Run.Verdict, e.fault)
 		if err := a.publish(ctx, run.ID); err != nil {
 			a.Log.Warn("no report of the interrupted run", "run", run.ID, "error", err)
 		}

@@ -6,19 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 	"time"
 
+	"assay/agent/events"
+	"assay/agent/foreign"
+	"assay/agent/node"
+	"assay/agent/telemetry"
 	"assay/containers"
 	"assay/fault"
 	"assay/plan"
 	"assay/probes"
+	"assay/redact"
 	"assay/result"
 	"assay/runner"
 	"assay/store"
 )
-
-// undoLimit bounds all cleaning up after a run, whatever its servers do.
-const undoLimit = 60 * time.Second
 
 // execution is one run on its way through the phases. Its fields are what the phases hand on.
 type execution struct {
@@ -26,12 +30,16 @@ type execution struct {
 	run  store.Run
 	plan plan.Plan // file names resolved against its origin
 	dir  string
-	bus  *bus
-	log  *eventLog
+	bus  *events.Bus
+	log  *events.Log
 
-	sut       probes.SUT // the latest look at the machine
+	sut       probes.SUT   // the latest look at the machine
+	levels    []node.Level // of the accelerators' memory, before anything was started
+	asked     string       // why what was started is asked to stop: result.AskedAtEnd, …
+	stops     []result.Stop
+	checks    []probes.Check
 	access    containers.Access
-	spec      containers.Spec
+	specs     []containers.Spec // of each server
 	preset    containers.Preset
 	runtime   containers.Runtime
 	server    containers.Instance
@@ -39,10 +47,14 @@ type execution struct {
 	model     string // name in requests
 	router    containers.Instance
 	routerKey string // what tells the router that runs from others
-	telemetry *telemetry
+	routed    routed
+	telemetry *telemetry.Recorder
+	live      *atomic.Pointer[telemetry.Recorder] // who shows what is sampled looks here
+	hide      *redact.Redactor                    // of what the plan only names
 	identity  result.Identity
 	omitBody  []string // optional body fields that the server refused
 	prepared  runner.Prepared
+	client    *foreign.Client // nil for the native one
 }
 
 // phase is one step of a run. undo takes back what do acquired, which may be part of it or nothing when do failed; it runs in
@@ -56,7 +68,7 @@ type phase struct {
 func (x *execution) phases() []phase {
 	return []phase{
 		{"preflight", x.preflight, nil},
-		{"pull", x.pull, nil},
+		{"pull", x.pullAll, nil},
 		{"start", x.startServer, x.stopServer},
 		{"ready", x.waitReady, nil},
 		{"telemetry", x.startTelemetry, x.stopTelemetry},
@@ -75,20 +87,33 @@ func (x *execution) execute(ctx context.Context) error {
 			break
 		}
 	}
-	return errors.Join(err, x.unwind(ctx, begun))
+	x.asked = askedBy(err, stopCause(ctx))
+	return errors.Join(err, x.unwind(ctx, begun), x.awaitMemory(ctx, begun))
 }
 
+// unwind takes back what was acquired. Each undo has a limit of its own: one that takes long leaves no less time to the others.
 func (x *execution) unwind(ctx context.Context, begun []phase) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-	defer cancel()
 	var errs []error
-	for i := len(begun) - 1; i >= 0; i-- {
-		if begun[i].undo == nil {
+	for _, p := range slices.Backward(begun) {
+		if p.undo == nil {
 			continue
 		}
-		errs = append(errs, x.step(ctx, "stop "+begun[i].name, "", begun[i].undo))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.undoLimit(p.name))
+		errs = append(errs, x.step(ctx, "stop "+p.name, "", p.undo))
+		cancel()
 	}
 	return errors.Join(errs...)
+}
+
+// undoLimit is how long it may take to take a phase back: servers have the grace that the plan gives each.
+func (x *execution) undoLimit(phase string) time.Duration {
+	switch phase {
+	case "start":
+		return time.Duration(max(1, x.plan.Server.Replicas)) * containers.StopLimit(x.plan.Server.Stop.Grace.Std())
+	case "points":
+		return containers.StopLimit(0)
+	}
+	return time.Minute
 }
 
 // step runs one phase, or one step of a point, and records when it began, when it ended and how.
@@ -104,9 +129,9 @@ func (x *execution) step(ctx context.Context, name, point string, do func(contex
 	ph.EndedUS = x.nowUS()
 	text, state := "", result.State("")
 	if err != nil {
-		ph.Error = fault.Of(err, layerOf(name))
+		ph.Error = x.hide.Fault(fault.Of(err, layerOf(name)))
 		text = ph.Error.Error()
-		if cause := context.Cause(ctx); cause != nil { // it did not fail, it was stopped
+		if cause := stopCause(ctx); cause != nil { // it did not fail, it was stopped
 			state, _ = endState(x.run.ID, err, cause)
 			text = cause.Error()
 		}
@@ -125,7 +150,7 @@ func layerOf(phase string) fault.Layer {
 		return fault.Image
 	case "telemetry", "stop telemetry":
 		return fault.Telemetry
-	case "router", "stop points":
+	case "router", "routing", "stop points":
 		return fault.Router
 	case "measure", "points":
 		return fault.Client
@@ -138,9 +163,12 @@ func layerOf(phase string) fault.Layer {
 // emit publishes an event of this run and keeps it in the run's folder; progress is only live.
 func (x *execution) emit(e result.Event) {
 	e.Run, e.AtUS = x.run.ID, x.nowUS()
-	e = x.bus.publish(e)
-	if e.Kind != result.Progressed {
-		x.log.append(e)
+	if clean, err := redact.Value(x.hide, e); err == nil { // an event can always be written
+		e = clean
+	}
+	e = x.bus.Publish(e)
+	if !e.Live() {
+		x.log.Append(e)
 	}
 }
 
@@ -150,7 +178,7 @@ func (x *execution) put(ctx context.Context, kind string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", kind, err)
 	}
-	return x.Store.PutDocument(ctx, x.run.ID, kind, b)
+	return x.Store.PutDocument(ctx, x.run.ID, kind, x.hide.JSON(b))
 }
 
 // path is a file of the run's folder.

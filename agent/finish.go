@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"assay/agent/publish"
+	"assay/agent/verdict"
 	"assay/fault"
-	"assay/probes"
 	"assay/result"
 	"assay/runner/metrics"
 	"assay/store"
@@ -35,52 +36,33 @@ func endState(run string, err, cause error) (result.State, *fault.Fault) {
 	return result.Done, nil
 }
 
-// verdictOf judges a run by its points: every point must be a result.
-func verdictOf(state result.State, points []result.Point) (string, []result.Reason) {
-	reasons := []result.Reason{}
-	if state != result.Done {
-		reasons = append(reasons, result.Reason{Code: "not_finished", Text: "the run did not finish: " + string(state)})
-	}
-	for _, p := range points {
-		if p.State != result.PointNotValid && p.State != result.PointFailed && p.State != result.PointSkipped || onlyStopped(p) {
-			continue
-		}
-		for _, r := range p.Reasons {
-			reasons = append(reasons, result.Reason{Code: r.Code, Text: "point " + p.ID + ": " + r.Text, Evidence: r.Evidence})
-		}
-		if len(p.Reasons) == 0 {
-			reasons = append(reasons, result.Reason{Code: "point", Text: "point " + p.ID + " is " + string(p.State)})
-		}
-	}
-	if len(reasons) > 0 {
-		return result.NotValid, reasons
-	}
-	return result.Valid, reasons
-}
-
 // seal ends a run in the store: its state, its verdict, and the result document with its index of files.
-func (c Config) seal(ctx context.Context, id string, state result.State, f *fault.Fault) (result.Result, error) {
-	if err := c.listUnmeasured(ctx, id, state); err != nil {
+func (a *Agent) seal(ctx context.Context, id string, state result.State, f *fault.Fault) (result.Result, error) {
+	if err := errors.Join(a.sweep(ctx, id), a.listUnmeasured(ctx, id, state)); err != nil {
 		return result.Result{}, err
 	}
-	points, err := c.utilize(ctx, id)
+	points, err := a.utilize(ctx, id)
 	if err != nil {
 		return result.Result{}, err
 	}
-	verdict, reasons := verdictOf(state, points)
-	run, err := c.Store.Run(ctx, id)
+	var stops []result.Stop
+	if err := a.readDocument(ctx, id, store.Stops, &stops); err != nil {
+		return result.Result{}, err
+	}
+	judged, reasons := verdict.Of(state, points, stops)
+	run, err := a.Store.Run(ctx, id)
 	if err != nil {
 		return result.Result{}, err
 	}
-	run.State, run.Verdict, run.Error, run.EndedUS = state, verdict, f, c.nowUS()
-	r, err := c.document(ctx, run, points, reasons)
+	run.State, run.Verdict, run.Error, run.EndedUS = state, judged, f, a.nowUS()
+	r, err := a.document(ctx, run, points, reasons)
 	if err != nil {
 		return r, err
 	}
-	if _, err := c.Store.SaveResult(ctx, id, r); err != nil {
+	if _, err := a.Store.SaveResult(ctx, id, r); err != nil {
 		return r, err
 	}
-	return r, c.Store.MoveRun(ctx, id, state, store.RunChange{AtUS: run.EndedUS, Verdict: verdict, Reasons: reasons, Error: f})
+	return r, a.Store.MoveRun(ctx, id, state, store.RunChange{AtUS: run.EndedUS, Verdict: judged, Reasons: reasons, Error: f})
 }
 
 // utilize gives the run's points and sets each one's share of the highest System TPS among them: that takes all that will be there,
@@ -127,11 +109,13 @@ func (c Config) document(ctx context.Context, run store.Run, points []result.Poi
 		c.readDocument(ctx, run.ID, store.Checks, &r.Checks),
 		c.readDocument(ctx, run.ID, store.Identity, &r.Identity),
 		c.readDocument(ctx, run.ID, store.SUTBefore, &r.SUT.Before),
-		c.readDocument(ctx, run.ID, store.SUTAfter, &r.SUT.After))
+		c.readDocument(ctx, run.ID, store.SUTAfter, &r.SUT.After),
+		c.readDocument(ctx, run.ID, store.Stops, &r.Stops),
+		c.readDocument(ctx, run.ID, store.GPUMemory, &r.GPUMemory))
 	if err != nil {
 		return r, err
 	}
-	r.SUT.Drift = driftOf(r.SUT.Before, r.SUT.After)
+	r.SUT.Drift = verdict.Drift(r.SUT.Before, r.SUT.After)
 	return r, nil
 }
 
@@ -150,13 +134,15 @@ func (c Config) readDocument(ctx context.Context, id, kind string, v any) error 
 	return nil
 }
 
-func driftOf(before, after *probes.SUT) []result.Reason {
-	drift := []result.Reason{}
-	if before == nil || after == nil {
-		return drift
+// publish makes the report of an ended run, and its archive unless that is not wanted.
+func (a *Agent) publish(ctx context.Context, id string) error {
+	var from Origin
+	if err := a.readDocument(ctx, id, docOrigin, &from); err != nil {
+		return err
 	}
-	for _, ch := range probes.Drift(*before, *after) {
-		drift = append(drift, result.Reason(ch))
+	key := a.Key
+	if from.NoArchive {
+		key = nil
 	}
-	return drift
+	return publish.Run(ctx, a.Store, id, key)
 }

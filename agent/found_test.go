@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/agent/publish"
 	"assay/containers"
 	"assay/fault"
 	"assay/probes"
@@ -37,7 +38,7 @@ func TestIdentityHoldsWhatWasFound(t *testing.T) {
 	_, url := startSim(t, cfg)
 	model := write(t, filepath.Join(t.TempDir(), "m.gguf"), "abc")
 	data := write(t, filepath.Join(t.TempDir(), "d.jsonl"), `{"prompt": "one two three"}`+"\n")
-	sum, err := hashFile(data)
+	sum, err := containers.FileSHA256(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestReportInput(t *testing.T) {
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	r := execute(t, a, submit(t, a, sweepOf(t, atURL(url), "protocol.sweep.concurrency=1")))
-	in, err := ReportInput(t.Context(), a.Store, r.Run.ID)
+	in, err := publish.Input(t.Context(), a.Store, r.Run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/agent/foreign/foreigntest"
+	"assay/fault"
 	"assay/plan"
 	"assay/probes"
 	"assay/result"
@@ -24,8 +26,11 @@ import (
 	"assay/store"
 )
 
-// TestMain lets this binary be the server of a plan with runtime process: `<binary> sim …`.
+// TestMain lets this binary be the server of a plan with runtime process: `<binary> sim …`, and its client: `<binary> client KIND …`.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "client" {
+		os.Exit(foreigntest.Main(os.Args[2:]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "sim" {
 		fmt.Fprintln(os.Stderr, serveSim(os.Args[2:]))
 		os.Exit(3)
@@ -107,7 +112,7 @@ telemetry: {interval: 50ms}
 func atURL(url string) string { return fmt.Sprintf(`{engine: sim, runtime: endpoint, url: "%s"}`, url) }
 
 // asProcess starts this test binary as the server.
-const asProcess = `{engine: sim, runtime: process, ready: {timeout: 20s}}`
+const asProcess = `{engine: sim, runtime: process, ready: {timeout: 2m}}`
 
 func submit(t *testing.T, a *Agent, p plan.Plan) string {
 	t.Helper()
@@ -116,6 +121,20 @@ func submit(t *testing.T, a *Agent, p plan.Plan) string {
 		t.Fatal(err)
 	}
 	return run.ID
+}
+
+// refuses sees that a plan is refused before a run is made of it.
+func refuses(t *testing.T, a *Agent, p plan.Plan, code string) *fault.Fault {
+	t.Helper()
+	run, err := a.Submit(t.Context(), p, "", Origin{Source: FromCLI, BaseDir: t.TempDir()})
+	f := fault.Of(err, fault.Client)
+	if err == nil || f.Code != code {
+		t.Fatalf("%s %v, want %s", run.ID, err, code)
+	}
+	if runs, _, err := a.Store.Runs(t.Context(), store.Filter{Limit: 10}); err != nil || len(runs) > 0 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+	return f
 }
 
 func execute(t *testing.T, a *Agent, id string) result.Result {
@@ -185,7 +204,7 @@ func checkStates(t *testing.T, r result.Result, want ...string) (busy bool) {
 // onlyBusy tells a point that is bad for nothing but a machine that is busy; what else is told of it is no fault.
 func onlyBusy(p result.Point) bool {
 	busy := []string{"client_bound", "underfilled", "underfilled_by_restart", "warmup_timeout"}
-	beside := []string{"queue_seen", "underfilled_by_server", "context_off"}
+	beside := []string{"queue_seen", "underfilled_by_server", "context_off", "router_slow", "router_uneven", "drift.not_seen"}
 	return slices.ContainsFunc(p.Reasons, func(r result.Reason) bool { return slices.Contains(busy, r.Code) }) &&
 		!slices.ContainsFunc(p.Reasons, func(r result.Reason) bool { return !slices.Contains(busy, r.Code) && !slices.Contains(beside, r.Code) })
 }

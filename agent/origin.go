@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
+	"context"
 
-	"assay/fault"
+	"assay/agent/planfiles"
 	"assay/plan"
-	"assay/runner"
+	"assay/store"
 )
 
 // Origin is where a plan came from; it is no part of the plan, so that the same plan has the same hash everywhere.
@@ -15,6 +13,7 @@ type Origin struct {
 	Source    string `json:"source"`               // cli | api | schedule:<id>
 	BaseDir   string `json:"base_dir,omitempty"`   // relative file names of the plan begin here; "" when they cannot be resolved
 	NoArchive bool   `json:"no_archive,omitempty"` // do not pack the run at its end
+	Guest     bool   `json:"guest,omitempty"`      // it came over the network: the machine's list of what is allowed holds
 }
 
 // Sources of a plan; a schedule's is "schedule:" and its id.
@@ -23,37 +22,17 @@ const (
 	FromAPI = "api"
 )
 
+// originOf reads where a run came from. Of one whose program was killed before that was written down nobody knows: it may have what a guest's may.
+func (c Config) originOf(ctx context.Context, run store.Run) (Origin, error) {
+	var from *Origin
+	if err := c.readDocument(ctx, run.ID, docOrigin, &from); err != nil {
+		return Origin{}, err
+	}
+	if from == nil {
+		return Origin{Source: run.Source, Guest: true}, nil
+	}
+	return *from, nil
+}
+
 // resolve gives the plan with its file names made absolute.
-func (o Origin) resolve(p plan.Plan) (plan.Plan, error) {
-	names := []*string{&p.Model.Path, &p.Workload.Dataset.Path, &p.Server.TokenFile}
-	if len(p.Server.Command) > 0 && strings.Contains(p.Server.Command[0], "/") {
-		p.Server.Command = append([]string(nil), p.Server.Command...)
-		names = append(names, &p.Server.Command[0])
-	}
-	for _, name := range names {
-		if *name == "" || filepath.IsAbs(*name) {
-			continue
-		}
-		if o.BaseDir == "" {
-			return p, fault.New(fault.Plan, "relative_path", "write the whole path, beginning with /",
-				"%q is a relative file name, and a plan sent over the API has no folder to begin from", *name)
-		}
-		*name = filepath.Join(o.BaseDir, *name)
-	}
-	return p, nil
-}
-
-// Absolute gives a plan whose relative file names began at dir as one that can be sent anywhere on this machine.
-func Absolute(p plan.Plan, dir string) (plan.Plan, error) { return Origin{BaseDir: dir}.resolve(p) }
-
-// DatasetSHA256 hashes a plan's dataset, with relative names beginning at dir; "" when it has no path.
-func DatasetSHA256(p plan.Plan, dir string) (string, error) {
-	p, err := Origin{BaseDir: dir}.resolve(p)
-	if err != nil || p.Workload.Dataset.Path == "" {
-		return "", err
-	}
-	if _, err := os.Stat(p.Workload.Dataset.Path); err != nil {
-		return "", fault.New(fault.Plan, "dataset_missing", "correct the path in the plan", "the dataset cannot be read: %w", err)
-	}
-	return new(runner.Prepared).DatasetSHA256(p.Workload.Dataset.Path)
-}
+func (o Origin) resolve(p plan.Plan) (plan.Plan, error) { return planfiles.Absolute(p, o.BaseDir) }

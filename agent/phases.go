@@ -1,48 +1,67 @@
 package agent
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"assay/agent/access"
+	"assay/agent/cell"
+	"assay/agent/fit"
+	"assay/agent/node"
+	"assay/agent/proof"
+	"assay/agent/telemetry"
+	"assay/agent/weights"
 	"assay/containers"
 	"assay/fault"
 	"assay/plan"
 	"assay/probes"
 	"assay/result"
-	"assay/runner"
 	"assay/store"
 )
 
-// hashLimit is the largest model file that is hashed at the start of a run (a few seconds of reading).
-const hashLimit = 8 << 30
-
 // preflight looks at the machine and at everything the plan names, and refuses what cannot give a result, before anything is started.
 func (x *execution) preflight(ctx context.Context) error {
-	x.sut = probes.Read(ctx, x.Host, x.Program)
+	x.sut = probes.ReadAtRest(ctx, x.Host, x.Program)
+	var refused error
+	if x.sut, refused = x.keeper(x.emit).Before(ctx, x.sut, x.run.ID); refused != nil {
+		if _, err := x.Store.Document(ctx, x.run.ID, store.SUTBefore); errors.Is(err, store.ErrNotFound) {
+			refused = errors.Join(refused, x.put(ctx, store.SUTBefore, x.sut)) // the machine is described all the same
+		}
+		return refused
+	}
 	if err := x.sameMachine(ctx); err != nil {
 		return err
 	}
-	checks := probes.Evaluate(x.sut, x.plan.Checks)
-	if err := errors.Join(x.put(ctx, store.SUTBefore, x.sut), x.put(ctx, store.Checks, checks)); err != nil {
+	x.levels = node.Levels(x.sut)
+	x.checks = probes.Evaluate(CheckRequest(ctx, x.Host, x.sut, x.plan))
+	if err := errors.Join(x.put(ctx, store.SUTBefore, x.sut), x.put(ctx, store.Checks, x.checks)); err != nil {
 		return err
 	}
-	if err := refuse(checks); err != nil {
+	if err := fit.Files(x.plan); err != nil {
 		return err
 	}
-	if err := x.checkFiles(); err != nil {
+	if err := fit.Refuse(x.checks); err != nil {
 		return err
 	}
-	if err := x.checkClient(); err != nil {
+	if err := fit.Dataset(x.plan.Workload.Dataset, x.prepared.DatasetSHA256); err != nil {
+		return err
+	}
+	if err := weights.Check(x.plan, x.Token); err != nil {
+		return err
+	}
+	if err := fit.Client(x.plan); err != nil {
+		return err
+	}
+	if err := x.checkRouters(); err != nil {
 		return err
 	}
 	if err := x.checkSecrets(); err != nil {
@@ -61,81 +80,11 @@ func (x *execution) sameMachine(ctx context.Context) error {
 	if err := x.readDocument(ctx, x.run.ID, store.SUTBefore, &before); err != nil || before == nil {
 		return err
 	}
-	var changed []string
-	for _, c := range probes.Drift(*before, x.sut) {
-		changed = append(changed, c.Text+" ("+c.Evidence+")")
-	}
-	if len(changed) == 0 {
-		return nil
-	}
-	return fault.New(fault.Preflight, "machine_changed", "run the plan anew: a run is measured on one machine",
-		"the machine changed since the points of this run were measured: %s", strings.Join(changed, "; "))
+	return fit.SameMachine(*before, x.sut)
 }
 
-// refuse turns failed checks into one error that names each.
-func refuse(checks []probes.Check) error {
-	var failed, hints []string
-	for _, c := range checks {
-		if c.State != probes.CheckFail {
-			continue
-		}
-		failed = append(failed, c.ID+": "+c.Text)
-		if c.Hint != "" {
-			hints = append(hints, c.ID+": "+c.Hint)
-		}
-	}
-	if len(failed) == 0 {
-		return nil
-	}
-	hints = append(hints, "or relax a check in the plan, e.g. checks: {"+strings.SplitN(failed[0], ":", 2)[0]+": ignore}")
-	return fault.New(fault.Preflight, "not_fit", strings.Join(hints, "; "), "the machine is not fit to measure: %s", strings.Join(failed, "; "))
-}
-
-func (x *execution) checkFiles() error {
-	for what, name := range map[string]string{"model": x.plan.Model.Path, "dataset": x.plan.Workload.Dataset.Path} {
-		if name == "" {
-			continue
-		}
-		if _, err := os.Stat(name); err != nil {
-			return fault.New(fault.Preflight, what+"_missing", "correct the path in the plan, or put the file there",
-				"the plan's %s cannot be read: %w", what, err)
-		}
-	}
-	return x.checkDatasetHash()
-}
-
-func (x *execution) checkDatasetHash() error {
-	d := x.plan.Workload.Dataset
-	if d.Path == "" || d.SHA256 == "" {
-		return nil
-	}
-	sum, err := x.prepared.DatasetSHA256(d.Path)
-	if err != nil {
-		return err
-	}
-	if sum != d.SHA256 {
-		return fault.New(fault.Preflight, "dataset_differs", "use the data the plan was made for, or run `assay plan pin` to take this one",
-			"%s has SHA-256 %s, the plan wants %s", d.Path, sum, d.SHA256)
-	}
-	return nil
-}
-
-// checkClient reads as much of the dataset as the client needs for its first conversation, and counts the connections it will need.
-func (x *execution) checkClient() error {
-	err := runner.CheckDataset(x.plan)
-	if err == nil {
-		err = runner.CheckLimits(x.plan)
-	}
-	if err == nil {
-		return nil
-	}
-	f := fault.Of(err, fault.Client)
-	return fault.New(fault.Preflight, strings.TrimPrefix(f.Code, string(f.Layer)+"."), f.Hint, "%s", f.Text)
-}
-
-func (x *execution) checkSecrets() error {
-	var err error
-	x.access, err = accessOf(x.plan, x.Token)
+func (x *execution) checkSecrets() (err error) {
+	x.access, err = access.Of(x.plan, x.Token)
 	return err
 }
 
@@ -146,24 +95,29 @@ func (x *execution) identify(ctx context.Context) error {
 	if err := x.readDocument(ctx, x.run.ID, store.Identity, &earlier); err != nil {
 		return err
 	}
+	if err := x.readDocument(ctx, x.run.ID, store.Stops, &x.stops); err != nil {
+		return err
+	}
+	model, err := proof.Model(p)
+	if err != nil {
+		return err
+	}
+	sum, err := weights.Digest(ctx, p, x.dir, filepath.Join(x.Store.Dir(), "digests.json"), x.hashing)
+	if err != nil {
+		return err
+	}
+	model.SHA256 = cmp.Or(sum, model.SHA256)
 	x.identity = result.Identity{
 		Notes: earlier.Notes, Routers: earlier.Routers,
-		Model:   result.ModelIdentity{Name: p.Model.Name, Served: p.Model.Served, Revision: p.Model.Revision, Path: p.Model.Path},
+		Model:   model,
 		Dataset: result.DatasetIdentity{Kind: p.Workload.Kind, Path: p.Workload.Dataset.Path, SHA256: p.Workload.Dataset.SHA256, Seed: fmt.Sprint(p.Workload.Seed)},
 		Client:  result.ClientIdentity{Kind: p.Client.Kind, Version: x.Program.Version},
 	}
 	if p.Workload.Dataset.Builtin != "" {
 		x.identity.Dataset.Path = "builtin:" + p.Workload.Dataset.Builtin
 	}
-	if p.Unpinned {
-		x.note("the plan allows images and data that are not pinned: this result cannot be repeated exactly")
-	}
-	if info, err := os.Stat(p.Model.Path); err == nil && info.Mode().IsRegular() && info.Size() <= hashLimit {
-		sum, err := hashFile(p.Model.Path)
-		if err != nil {
-			return fmt.Errorf("hash the model: %w", err)
-		}
-		x.identity.Model.SHA256 = sum
+	for _, remark := range fit.Remarks(p) {
+		x.note(remark)
 	}
 	return x.put(ctx, store.Identity, x.identity)
 }
@@ -175,56 +129,85 @@ func (x *execution) note(text string) {
 	}
 }
 
-func hashFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 // pull resolves what to start and gets its image by digest.
 func (x *execution) pull(ctx context.Context) error {
-	spec, preset, err := containers.ServerSpec(x.plan, x.specOptions())
+	specs, preset, err := containers.ServerSpecs(x.plan, x.specOptions())
 	if err != nil {
 		return err
 	}
-	if x.runtime, err = containers.RuntimeNamed(spec.Runtime); err != nil {
+	if x.runtime, err = containers.RuntimeNamed(specs[0].Runtime, x.Docker); err != nil {
 		return err
 	}
-	x.spec, x.preset = spec, preset
-	return x.runtime.Prepare(ctx, spec, x.pulling)
+	x.preset = preset
+	x.specs, err = x.prepare(ctx, x.runtime, "server", specs...)
+	return err
+}
+
+// prepare gets the image of servers or of a router, and notes what a reader of the result must know of it.
+func (x *execution) prepare(ctx context.Context, rt containers.Runtime, role string, specs ...containers.Spec) ([]containers.Spec, error) {
+	specs, err := containers.PrepareAll(ctx, rt, specs, x.pulling)
+	if err != nil {
+		return nil, err
+	}
+	if rt.Name() == "docker" && x.Docker.Remote {
+		x.note("the container engine is on another machine, at " + x.Docker.Host + ": what stands here of the machine is of this one")
+	}
+	for _, remark := range specs[0].Prepared.Remarks(role) {
+		x.note(remark)
+	}
+	for _, s := range specs {
+		for _, remark := range s.Remarks {
+			x.note(remark)
+		}
+	}
+	return specs, nil
 }
 
 func (x *execution) specOptions() containers.SpecOptions {
-	o := containers.SpecOptions{Owner: x.Owner, Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Getenv: x.Token, Unpinned: x.plan.Unpinned}
-	if headers := x.plan.Client.RoutingHeaders; len(headers) > 0 {
-		o.SessionHeader = headers[0]
-	}
-	return o
+	return containers.SpecOptions{Owner: x.Owner, Journal: x.journal(), Run: x.run.ID, Dir: x.dir, Executable: x.Executable, Getenv: x.Token, Unpinned: x.plan.Unpinned,
+		Remote: x.Docker.Remote && x.plan.Server.Runtime == "docker"}
+}
+
+func (x *execution) hashing(done, total int64) {
+	x.emit(result.Event{Kind: result.Progressed, Phase: "preflight", Text: "hashing the model",
+		Progress: &result.Progress{Stage: "hash", Done: float64(done), Total: float64(total), Unit: "bytes"}})
 }
 
 func (x *execution) pulling(p containers.Pull) {
-	x.emit(result.Event{Kind: result.Progressed, Phase: "pull", Text: p.Layer + " " + p.Status,
+	x.emit(result.Event{Kind: result.Progressed, Phase: "pull", Text: p.Status,
 		Progress: &result.Progress{Stage: "pull", Done: float64(p.Done), Total: float64(p.Total), Unit: "bytes"}})
 }
 
 func (x *execution) startServer(ctx context.Context) (err error) {
-	x.server, err = x.runtime.Start(ctx, x.spec)
-	return err
+	ready := x.plan.Server.Ready
+	limit := cmp.Or(ready.Process, ready.Timeout).Std()
+	late := fault.New(fault.Server, "not_started", "look at what the container engine and the GPU's driver are doing (dmesg); server.ready.process gives more time",
+		"the server was not started within %s", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	x.server, err = containers.StartAll(ctx, x.runtime, x.specs)
+	if err != nil && errors.Is(context.Cause(ctx), late) {
+		return errors.Join(late, err)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(x.identifyServer(containers.Started(x.server)), x.put(ctx, store.Identity, x.identity)) // also of one that will not get ready
+}
+
+func (x *execution) identifyServer(id containers.Identity) (err error) {
+	if x.identity.Server, err = json.Marshal(id); err != nil {
+		return fmt.Errorf("encode the server's identity: %w", err)
+	}
+	return nil
 }
 
 func (x *execution) stopServer(ctx context.Context) error {
 	if x.server == nil {
 		return nil
 	}
-	_, err := x.server.Stop(ctx)
-	return err
+	x.tellOfGrace()
+	return x.end(ctx, x.server)
 }
 
 // waitReady waits until the server streams a token, and writes down what it says it is.
@@ -232,12 +215,16 @@ func (x *execution) waitReady(ctx context.Context) error {
 	if x.model = x.plan.Model.Served; x.model == plan.AnyModel {
 		x.model = ""
 	}
-	id, err := containers.Ready(ctx, x.server, x.preset, x.readyOptions(x.plan.Server.Ready.Timeout.Std()), func(stage string) {
+	r := x.plan.Server.Ready
+	opt := x.readyOptions(r.Timeout.Std())
+	opt.Port, opt.Health, opt.List, opt.Token, opt.Idle = r.Port.Std(), r.Health.Std(), r.Model.Std(), r.Token.Std(), r.Idle.Std()
+	id, err := containers.Ready(ctx, x.server, x.preset, opt, func(stage string) {
 		x.emit(result.Event{Kind: result.Progressed, Phase: "ready", Text: stage, Progress: &result.Progress{Stage: "ready"}})
 	})
 	if err != nil {
 		return err
 	}
+	id.Inside = containers.Inside(ctx, x.server)
 	x.serverID = id
 	if strings.Contains(id.Version, ", ") {
 		x.note("the servers run different versions: " + id.Version)
@@ -245,32 +232,41 @@ func (x *execution) waitReady(ctx context.Context) error {
 	if x.model == "" {
 		x.model = id.Models[0] // Ready saw at least one, or it had failed
 	}
-	if x.identity.Server, err = json.Marshal(id); err != nil {
-		return fmt.Errorf("encode the server's identity: %w", err)
+	if err := x.identifyServer(id); err != nil {
+		return err
 	}
 	x.identity.Model.Served, x.identity.Model.Listed = x.model, id.Models
-	return x.put(ctx, store.Identity, x.identity)
+	if note := proof.Confirm(&x.identity.Model, x.plan, id); note != "" {
+		x.note(note)
+	}
+	x.ownProcesses(ctx)
+	found := proof.Checks(proof.Request{Plan: x.plan, Server: id, Model: x.identity.Model, CPUs: runtime.NumCPU()})
+	x.checks = append(x.checks, found...)
+	return errors.Join(x.put(ctx, store.Identity, x.identity), x.put(ctx, store.Checks, x.checks), fit.RefuseServer(found))
 }
 
 func (x *execution) readyOptions(timeout time.Duration) containers.ReadyOptions {
-	return containers.ReadyOptions{Timeout: timeout, Model: x.model, Access: x.access, Endpoint: x.plan.Server.Endpoint}
+	return containers.ReadyOptions{Timeout: timeout, Model: x.model, Access: x.access, Endpoint: x.plan.Server.Endpoint,
+		Said: func(line string) { x.emit(result.Event{Kind: result.Logged, Text: line}) }}
 }
 
 func (x *execution) startTelemetry(ctx context.Context) (err error) {
 	every := x.plan.Telemetry.Interval.Std()
-	var sources []source
+	var sources []telemetry.Source
 	for _, s := range probes.Samplers(x.Host) {
-		sources = append(sources, source{s, every})
+		sources = append(sources, telemetry.Source{Sampler: s, Every: every})
 	}
 	if x.plan.Protocol.Matrix != nil {
-		every = min(every, cellInterval)
+		every = min(every, cell.Interval)
 	}
 	if x.preset.MetricsPath == "" {
 		x.note("engine " + x.preset.Name + " has no metrics")
 	} else {
-		sources = append(sources, source{engineSampler{x.server.BaseURLs(), x.preset, x.access}, every})
+		engine := telemetry.Engine{BaseURLs: x.server.BaseURLs(), Preset: x.preset, Access: x.access}
+		sources = append(sources, telemetry.Source{Sampler: engine, Every: every})
 	}
-	x.telemetry, err = startTelemetry(context.WithoutCancel(ctx), x.dir, sources)
+	x.telemetry, err = telemetry.Start(context.WithoutCancel(ctx), x.dir, sources)
+	x.live.Store(x.telemetry)
 	return err
 }
 
@@ -278,7 +274,8 @@ func (x *execution) stopTelemetry(ctx context.Context) error {
 	if x.telemetry == nil {
 		return nil
 	}
-	lost, err := x.telemetry.close()
+	x.live.Store(nil)
+	lost, err := x.telemetry.Close()
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
 		x.note(fmt.Sprintf("telemetry source %s failed at times: %s", name, lost[name]))
 	}

@@ -7,10 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"assay/agent/cell"
+	"assay/agent/count"
+	"assay/agent/telemetry"
 	"assay/containers"
 	"assay/fault"
 	"assay/plan"
-	"assay/probes"
+	"assay/redact"
 	"assay/result"
 	"assay/runner"
 )
@@ -25,6 +28,7 @@ func (x *execution) measurePoints(ctx context.Context) error {
 		return err
 	}
 	points := x.plan.Points()
+	var lost []error // points whose router ended: the next one has a new router
 	for i, p := range points {
 		if measured[p.ID] {
 			continue
@@ -33,12 +37,16 @@ func (x *execution) measurePoints(ctx context.Context) error {
 		if err == nil {
 			continue
 		}
+		if errors.As(err, &routerLost{}) && ctx.Err() == nil {
+			lost = append(lost, err, x.keep(ctx, i, failed(points[i], err)), x.stopRouter(ctx))
+			continue
+		}
 		if ctx.Err() != nil {
 			return err // interrupted: what is missing can be resumed
 		}
-		return errors.Join(err, x.giveUp(ctx, i, points, err))
+		return errors.Join(errors.Join(lost...), err, x.giveUp(ctx, i, points, err))
 	}
-	return nil
+	return errors.Join(lost...)
 }
 
 func (x *execution) measured(ctx context.Context) (map[string]bool, error) {
@@ -57,22 +65,32 @@ func (x *execution) measured(ctx context.Context) (map[string]bool, error) {
 
 // giveUp writes down the point that failed and those that were never tried.
 func (x *execution) giveUp(ctx context.Context, at int, points []plan.Point, cause error) error {
-	f := fault.Of(cause, fault.Client)
 	var errs []error
 	for i := at; i < len(points); i++ {
 		p := pointOf(points[i])
 		p.State = result.PointSkipped
 		p.Reasons = []result.Reason{{Code: "run_failed", Text: "not measured: the run failed at point " + points[at].ID}}
 		if i == at {
-			p.State = result.PointFailed
-			p.Reasons = []result.Reason{{Code: f.Code, Text: f.Text}}
+			p = failed(points[i], cause)
 		}
 		errs = append(errs, x.keep(ctx, i, p))
 	}
 	return errors.Join(errs...)
 }
 
+// failed is a point that could not be measured.
+func failed(point plan.Point, cause error) result.Point {
+	f := fault.Of(cause, fault.Client)
+	p := pointOf(point)
+	p.State, p.Reasons = result.PointFailed, []result.Reason{{Code: f.Code, Text: f.Text}}
+	return p
+}
+
 func (x *execution) keep(ctx context.Context, index int, p result.Point) error {
+	p, err := redact.Value(x.hide, p)
+	if err != nil {
+		return err
+	}
 	if err := x.Store.PutPoint(ctx, x.run.ID, index, p); err != nil {
 		return err
 	}
@@ -109,24 +127,38 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 		out.State, out.Reasons = result.PointOver, []result.Reason{*over}
 		return x.keep(ctx, index, out)
 	}
-	if err := x.step(ctx, "router", p.ID, func(ctx context.Context) error { return x.useRouter(ctx, p.Router) }); err != nil {
+	if err := x.step(ctx, "router", p.ID, func(ctx context.Context) error { return x.useRouter(ctx, p) }); err != nil {
 		return err
 	}
-	before, counted := x.counters(ctx)
+	if x.router != nil {
+		if err := x.step(ctx, "routing", p.ID, func(ctx context.Context) error { return x.lookAtRouter(ctx, p, &out) }); err != nil {
+			return err
+		}
+	}
+	before, counted := count.Read(ctx, x.server.BaseURLs(), x.preset, x.access)
+	each := x.perServer(ctx)
 	var m runner.Measurement
 	var told runner.Reading
 	err := x.step(ctx, "measure", p.ID, func(ctx context.Context) (err error) {
 		m, told, err = x.measure(ctx, p)
+		if err == nil && m.Foreign != nil {
+			told, err = x.adopt(ctx, p, m, &out)
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	x.judge(p, m, told, &out)
-	if after, ok := x.counters(ctx); ok && counted {
-		compareCounts(before, after, told, &out)
+	if m.Foreign == nil {
+		x.judge(p, m, told, &out)
 	}
+	if after, ok := count.Read(ctx, x.server.BaseURLs(), x.preset, x.access); ok && counted {
+		x.compareCounts(count.Of(before, after, told), m, told, &out)
+	}
+	x.judgeRouter(p, each, x.perServer(ctx), &out)
+	measured := x.sut.Accelerators // as they were before: what is lost meanwhile was measured too
 	x.drift(ctx, &out)
+	out.Energy = telemetry.Used(out, measured)
 	return x.keep(ctx, index, out)
 }
 
@@ -134,7 +166,7 @@ func (x *execution) point(ctx context.Context, index int, p plan.Point) error {
 // gets the same numbers.
 func (x *execution) measure(ctx context.Context, p plan.Point) (runner.Measurement, runner.Reading, error) {
 	m, err := x.load(ctx, p)
-	if err != nil {
+	if err != nil || m.Foreign != nil {
 		return m, runner.Reading{}, err
 	}
 	told, err := runner.PassOf(x.plan, p, m.Window, m.Issue).File(x.path(m.File.Path))
@@ -144,22 +176,29 @@ func (x *execution) measure(ctx context.Context, p plan.Point) (runner.Measureme
 	return m, told, x.survived(ctx, told.Broken > 0)
 }
 
-// survived looks once more whether the server has ended when connections broke: they break before its end is noticed.
+// survived looks once more whether the server or the router has ended when connections broke: they break before its end is noticed.
 func (x *execution) survived(ctx context.Context, broken bool) error {
-	if !broken || x.server.Exited() == nil {
+	if !broken {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, exitNotice)
+	limit := exitNotice
+	if containers.InDoubt(x.server) || x.router != nil && containers.InDoubt(x.router) {
+		limit = containers.DoubtLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	server, router := x.exits()
 	select {
-	case exit := <-x.server.Exited():
-		return containers.ExitFault(x.server, exit)
+	case exit, told := <-server:
+		return exitOf(ctx, x.server, exit, told)
+	case exit, told := <-router:
+		return routerLost{exitOf(ctx, x.router, exit, told)}
 	case <-ctx.Done():
 		return nil
 	}
 }
 
-// load runs the client and fails when the server ended meanwhile: what was recorded then is no measurement.
+// load runs the client and fails when the server or the router ended meanwhile: what was recorded then is no measurement.
 func (x *execution) load(ctx context.Context, p plan.Point) (runner.Measurement, error) {
 	client, err := runner.ClientNamed(x.plan.Client.Kind)
 	if err != nil {
@@ -169,16 +208,20 @@ func (x *execution) load(ctx context.Context, p plan.Point) (runner.Measurement,
 	defer cancel(nil)
 	served := make(chan struct{})
 	defer close(served)
+	server, router := x.exits()
 	go func() {
 		select {
-		case exit := <-x.server.Exited():
-			cancel(containers.ExitFault(x.server, exit))
+		case exit, told := <-server:
+			cancel(exitOf(ctx, x.server, exit, told))
+		case exit, told := <-router:
+			cancel(routerLost{exitOf(ctx, x.router, exit, told)})
 		case <-served:
 		}
 	}()
-	x.telemetry.mark()
+	x.telemetry.Mark(ctx)
 	m, err := client.Run(ctx, x.job(p), x.progress(p.ID))
-	if cause := fault.Of(context.Cause(ctx), fault.Client); cause != nil && cause.Code == "server.exited" {
+	x.telemetry.Settle(ctx)
+	if cause := context.Cause(ctx); ended(cause) {
 		return m, cause
 	}
 	return m, err
@@ -190,7 +233,8 @@ func (x *execution) job(p plan.Point) runner.Job {
 		base = x.router.BaseURLs()
 	}
 	return runner.Job{Run: x.run.ID, Plan: x.plan, Point: p, BaseURLs: base, Model: x.model, Access: runner.Access(x.access),
-		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody, Engine: x.telemetry.engine, Prepared: &x.prepared}
+		Dir: x.dir, Dataset: x.plan.Workload.Dataset.Path, OmitBody: x.omitBody, Engine: x.telemetry.Engine, Prepared: &x.prepared,
+		Start: x.startClient}
 }
 
 func (x *execution) progress(point string) func(runner.Progress) {
@@ -212,21 +256,23 @@ func (x *execution) progress(point string) func(runner.Progress) {
 func (x *execution) judge(p plan.Point, m runner.Measurement, told runner.Reading, out *result.Point) {
 	told.Tell(&m.Client)
 	out.Metrics, out.MLPerf, out.Inside, out.Cell = &told.Metrics, told.MLPerf, told.Inside, told.Cell
-	out.Client, out.Notes = &m.Client, m.Notes
+	out.Client, out.Notes, out.Warmup = &m.Client, m.Notes, (*result.Warmup)(told.WarmedUp(p, m))
 	epoch := told.Header.EpochUS
 	out.Window = &result.Window{StartedUS: epoch + m.Window.StartUS, EndedUS: epoch + m.Window.EndUS,
 		DurationS: float64(m.Window.EndUS-m.Window.StartUS) / 1e6}
 	out.Recording = &result.Recording{Path: m.File.Path, SHA256: m.File.SHA256, Requests: m.File.Requests, Events: m.File.Events, EpochUS: epoch,
 		WindowUS: [2]int64{m.Window.StartUS, m.Window.EndUS}, IssueUS: [2]int64{m.Issue.StartUS, m.Issue.EndUS}}
 	out.Request = x.firstRequest(m)
-	samples := x.telemetry.within(out.Window.StartedUS, out.Window.EndedUS)
-	out.Telemetry = summarise(samples)
+	all := x.telemetry.Samples()
+	samples := telemetry.Within(all, out.Window.StartedUS, out.Window.EndedUS)
+	out.Telemetry = telemetry.Summarise(all, out.Window.StartedUS, out.Window.EndedUS)
+	out.Notes = append(out.Notes, telemetry.Doubts(out.Telemetry)...)
 	state, reasons := told.Verdict(p, m)
 	out.State = result.PointState(state)
 	for _, r := range reasons {
 		out.Reasons = append(out.Reasons, result.Reason(r))
 	}
-	x.judgeCell(p, m, told, samples, out)
+	cell.Judge(p, x.plan.Workload.Lengths, m, told, samples, out)
 	x.learn(m)
 }
 
@@ -235,7 +281,7 @@ func (x *execution) firstRequest(m runner.Measurement) *result.Request {
 	if m.FirstBody == "" {
 		return nil
 	}
-	sum, err := hashFile(x.path(m.FirstBody))
+	sum, err := containers.FileSHA256(x.path(m.FirstBody))
 	if err != nil {
 		x.note("the first request's body cannot be read: " + err.Error())
 		return nil
@@ -256,14 +302,10 @@ func (x *execution) learn(m runner.Measurement) {
 	}
 }
 
-// drift looks at the machine again and makes what changed since the last look a reason of the point.
-func (x *execution) drift(ctx context.Context, out *result.Point) {
-	now := probes.Read(ctx, x.Host, x.Program)
-	for _, c := range probes.Drift(x.sut, now) {
-		out.Reasons = append(out.Reasons, result.Reason{Code: "drift." + c.Code, Text: c.Text, Evidence: c.Evidence})
-		if out.State == result.PointValid {
-			out.State = result.PointNotValid
-		}
+// overCapacity tells that a cell of the matrix does not fit the engine.
+func (x *execution) overCapacity(p plan.Point) *result.Reason {
+	if x.plan.Protocol.Matrix == nil {
+		return nil
 	}
-	x.sut = now
+	return cell.OverCapacity(p, x.plan.Protocol.Matrix.MaxTokens, x.serverID.KVTokens)
 }

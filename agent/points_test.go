@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"assay/agent/events"
+	"assay/agent/telemetry"
 	"assay/containers"
 	"assay/plan"
 	"assay/result"
@@ -14,55 +16,6 @@ import (
 	"assay/runner/metrics"
 	"assay/runner/record"
 )
-
-func TestCompareCounts(t *testing.T) {
-	cases := []struct {
-		name   string
-		engine float64
-		told   runner.Reading
-		differ bool
-	}{
-		{"equal", 100, runner.Reading{OutputTokens: 100}, false},
-		{"within 2 %", 102, runner.Reading{OutputTokens: 100}, false},
-		{"over 2 %", 103, runner.Reading{OutputTokens: 100}, true},
-		{"fewer", 97, runner.Reading{OutputTokens: 100}, true},
-		{"a request was cut off", 150, runner.Reading{OutputTokens: 70, Unfinished: 1}, false},
-	}
-	for _, c := range cases {
-		var out result.Point
-		compareCounts(counters{"generation_tokens": 1000}, counters{"generation_tokens": 1000 + c.engine}, c.told, &out)
-		if want := (result.EngineCount{GenerationTokens: int64(c.engine), ClientTokens: c.told.OutputTokens}); *out.Engine != want {
-			t.Errorf("%s: %+v, want %+v", c.name, *out.Engine, want)
-		}
-		if differ := len(out.Reasons) == 1 && out.Reasons[0].Code == "tokens_differ"; differ != c.differ || out.State != "" {
-			t.Errorf("%s: reasons %v, state %q", c.name, out.Reasons, out.State)
-		}
-	}
-}
-
-// TestPrefixCounters: the engine's word on its prefix cache stands beside what usage tells; a counter that it does not keep is unknown.
-func TestPrefixCounters(t *testing.T) {
-	before := counters{"generation_tokens": 5, "prefix_queries": 100, "prefix_hits": 50}
-	cases := []struct {
-		name          string
-		after         counters
-		queries, hits int64
-		rate          float64
-	}{
-		{"both", counters{"generation_tokens": 9, "prefix_queries": 500, "prefix_hits": 150}, 400, 100, 25},
-		{"nothing looked up", counters{"generation_tokens": 9, "prefix_queries": 100, "prefix_hits": 50}, 0, 0, -1},
-		{"no hits told", counters{"generation_tokens": 9, "prefix_queries": 500}, 400, -1, -1},
-	}
-	for _, c := range cases {
-		var out result.Point
-		compareCounts(before, c.after, runner.Reading{OutputTokens: 4}, &out)
-		e := out.Engine
-		if (e.PrefixHits == nil) != (c.hits < 0) || e.PrefixHits != nil && *e.PrefixHits != c.hits || *e.PrefixQueries != c.queries ||
-			(e.PrefixHitRate == nil) != (c.rate < 0) || e.PrefixHitRate != nil && *e.PrefixHitRate != c.rate || e.GenerationTokens != 4 {
-			t.Errorf("%s: %+v", c.name, *e)
-		}
-	}
-}
 
 // TestUseRouter switches real routers in front of a server.
 func TestUseRouter(t *testing.T) {
@@ -74,7 +27,7 @@ func TestUseRouter(t *testing.T) {
 	a := newAgent(t)
 	_, url := startSim(t, quickSim("sim"))
 	id := submit(t, a, sweepOf(t, atURL(url)))
-	x := &execution{Config: a.Config, run: a.mustRun(t, id), dir: a.Store.RunDir(id), bus: a.bus, log: &eventLog{}, plan: sweepOf(t, atURL(url)), model: "sim"}
+	x := &execution{Config: a.Config, run: a.mustRun(t, id), dir: a.Store.RunDir(id), bus: a.bus, log: &events.Log{}, plan: sweepOf(t, atURL(url)), model: "sim"}
 	for _, do := range []func(context.Context) error{x.pull, x.startServer} {
 		if err := do(t.Context()); err != nil {
 			t.Fatal(err)
@@ -83,7 +36,7 @@ func TestUseRouter(t *testing.T) {
 	defer x.stopRouter(context.WithoutCancel(t.Context()))
 	var seen []string
 	for _, kind := range []string{"none", "nginx", "nginx", "haproxy", "none", "haproxy"} {
-		if err := x.useRouter(t.Context(), plan.Router{Kind: kind, Runtime: "process", Points: "all"}); err != nil {
+		if err := x.useRouter(t.Context(), plan.Point{ID: "c1", Router: plan.Router{Kind: kind, Runtime: "process", Points: "all"}}); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		name := "none"
@@ -101,7 +54,7 @@ func TestUseRouter(t *testing.T) {
 		t.Error("a router that stays the same was started anew")
 	}
 	other := plan.Router{Kind: "haproxy", Runtime: "process", Command: []string{"/bin/false"}}
-	if err := x.useRouter(t.Context(), other); err == nil {
+	if err := x.useRouter(t.Context(), plan.Point{ID: "c2", Router: other}); err == nil {
 		t.Error("a router with another command was not started")
 	}
 	if seen[0] != "none" || seen[4] != "none" || seen[3] == seen[1] || seen[5] == seen[3] || len(x.identity.Routers) != 3 {
@@ -110,8 +63,8 @@ func TestUseRouter(t *testing.T) {
 	if err := x.stopRouter(t.Context()); err != nil || x.router != nil || x.routerKey != "" {
 		t.Errorf("%v after stop, %v", x.router, err)
 	}
-	if left, err := containers.ReapAll(t.Context(), a.Owner); len(left) > 0 || err != nil {
-		t.Errorf("left running: %v, %v", left, err)
+	if left := containers.Reap(t.Context(), containers.Search{Owner: a.Owner}, a.Docker); len(left.Removed) > 0 || left.Failed != nil {
+		t.Errorf("left running: %+v", left)
 	}
 }
 
@@ -151,7 +104,7 @@ func TestFailuresOutsideTheWindowAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := runner.Measurement{Window: metrics.Window{StartUS: 1000, EndUS: 3000}, Issue: metrics.Window{StartUS: 0, EndUS: 3000}}
-	x := &execution{telemetry: &telemetry{}}
+	x := &execution{telemetry: &telemetry.Recorder{}}
 	p := plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: 1}
 	told, err := runner.PassOf(plan.Plan{}, p, m.Window, m.Issue).File(path)
 	if err != nil {

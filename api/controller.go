@@ -14,6 +14,7 @@ type Submission struct {
 	Key       string // Idempotency-Key; "" when none
 	BaseDir   string // relative file names of the plan begin here; "" when they cannot be resolved
 	NoArchive bool   // do not pack the run at its end
+	Guest     bool   // it came over the network, and may not have everything of this machine
 }
 
 // Change is what can be asked of a run.

@@ -2,20 +2,16 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"assay/api/stream"
 	"assay/result"
 	"assay/store"
 )
-
-// frameDeadline is how long one write to a reader may take before the reader counts as gone.
-const frameDeadline = 30 * time.Second
 
 // replayQuiet is how long a stream of an ended run waits for events that are still being replayed.
 const replayQuiet = 250 * time.Millisecond
@@ -32,7 +28,7 @@ func (s *Server) allEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.pump(ctx, newStream(c), events, "")
+	return s.pump(ctx, openStream(c), events, "")
 }
 
 // runEvents streams one run and ends after its run.ended. It subscribes before it looks at the run's state: a run that
@@ -56,9 +52,9 @@ func (s *Server) runEvents(c echo.Context) error {
 		return err
 	}
 	if run.State.Ended() {
-		return s.replay(ctx, newStream(c), events, run)
+		return s.replay(ctx, openStream(c), events, run)
 	}
-	return s.pump(ctx, newStream(c), events, run.ID)
+	return s.pump(ctx, openStream(c), events, run.ID)
 }
 
 // lastEventID is where the caller left off: 0 for from now on. ?after= is for callers that cannot set the header.
@@ -91,10 +87,10 @@ func (s *Server) streamContext(c echo.Context) (context.Context, context.CancelF
 }
 
 // pump forwards events until the stream, the caller or (with only set) the run ends.
-func (s *Server) pump(ctx context.Context, w stream, events <-chan result.Event, only string) error {
+func (s *Server) pump(ctx context.Context, w stream.Stream, events <-chan result.Event, only string) error {
 	beat := time.NewTicker(s.heartbeat)
 	defer beat.Stop()
-	if err := w.comment("stream open"); err != nil {
+	if err := w.Comment("stream open"); err != nil {
 		return nil // the caller is gone
 	}
 	for {
@@ -102,7 +98,7 @@ func (s *Server) pump(ctx context.Context, w stream, events <-chan result.Event,
 		case <-ctx.Done():
 			return nil
 		case <-beat.C:
-			if err := w.comment("still here"); err != nil {
+			if err := w.Comment("still here"); err != nil {
 				return nil
 			}
 		case e, open := <-events:
@@ -112,7 +108,7 @@ func (s *Server) pump(ctx context.Context, w stream, events <-chan result.Event,
 			if only != "" && e.Run != only {
 				continue
 			}
-			if err := w.event(e); err != nil || only != "" && e.Kind == result.RunEnded {
+			if err := w.Event(e); err != nil || only != "" && e.Kind == result.RunEnded {
 				return nil
 			}
 		}
@@ -120,7 +116,7 @@ func (s *Server) pump(ctx context.Context, w stream, events <-chan result.Event,
 }
 
 // replay sends what is left of an ended run, and a run.ended made from its row when the events no longer hold one.
-func (s *Server) replay(ctx context.Context, w stream, events <-chan result.Event, run store.Run) error {
+func (s *Server) replay(ctx context.Context, w stream.Stream, events <-chan result.Event, run store.Run) error {
 	quiet := time.NewTimer(replayQuiet)
 	defer quiet.Stop()
 	for {
@@ -128,18 +124,18 @@ func (s *Server) replay(ctx context.Context, w stream, events <-chan result.Even
 		case <-ctx.Done():
 			return nil
 		case <-quiet.C:
-			_ = w.event(endedEvent(run)) // the stream ends here either way
+			_ = w.Event(endedEvent(run)) // the stream ends here either way
 			return nil
 		case e, open := <-events:
 			if !open {
-				_ = w.event(endedEvent(run))
+				_ = w.Event(endedEvent(run))
 				return nil
 			}
 			if e.Run != run.ID {
 				continue
 			}
 			quiet.Reset(replayQuiet)
-			if err := w.event(e); err != nil || e.Kind == result.RunEnded {
+			if err := w.Event(e); err != nil || e.Kind == result.RunEnded {
 				return nil
 			}
 		}
@@ -155,40 +151,7 @@ func endedEvent(run store.Run) result.Event {
 	return e
 }
 
-// stream writes server-sent events.
-type stream struct {
-	w  *echo.Response
-	rc *http.ResponseController
-}
-
-// newStream sends the headers. X-Accel-Buffering keeps a reverse proxy from holding events back.
-func newStream(c echo.Context) stream {
-	h := c.Response().Header()
-	h.Set(echo.HeaderContentType, "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	c.Response().WriteHeader(http.StatusOK)
-	return stream{w: c.Response(), rc: http.NewResponseController(c.Response().Writer)}
-}
-
-// event writes one event; JSON holds no line break, so one data line carries it.
-func (w stream) event(e result.Event) error {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("write event %d: %w", e.Seq, err)
-	}
-	if e.Seq == 0 {
-		return w.send("data: %s\n\n", data)
-	}
-	return w.send("id: %d\ndata: %s\n\n", e.Seq, data)
-}
-
-func (w stream) comment(text string) error { return w.send(": %s\n\n", text) }
-
-func (w stream) send(format string, args ...any) error {
-	_ = w.rc.SetWriteDeadline(time.Now().Add(frameDeadline)) // a recorder in a test has none
-	if _, err := fmt.Fprintf(w.w, format, args...); err != nil {
-		return err
-	}
-	return w.rc.Flush()
+// openStream answers with a stream. It is flushed below echo, whose own Flush does not tell that the reader is gone.
+func openStream(c echo.Context) stream.Stream {
+	return stream.Open(c.Response(), http.NewResponseController(c.Response().Writer))
 }

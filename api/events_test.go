@@ -125,9 +125,7 @@ func TestHeartbeatAndShutdown(t *testing.T) {
 		t.Fatalf("shut down with a stream open: %v", err)
 	}
 	wantEnd(t, read)
-	if n := f.ctl.subscribers(); n != 0 {
-		t.Errorf("%d subscriptions are left", n)
-	}
+	f.awaitSubscribers(0)
 }
 
 func TestStreamIsNotCached(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/probes"
+	"assay/result"
 )
 
 // document is the OpenAPI file as plain values; its anchors are resolved.
@@ -73,6 +74,7 @@ func exampleTypes() map[string]func(*testing.T, []byte) any {
 		"POST /api/v1/runs":      strictly[RunItem],
 		"GET /api/v1/runs/{id}":  strictly[RunDetail],
 		"GET /api/v1/checks":     strictly[CheckList],
+		"GET /api/v1/node":       strictly[result.Node],
 		"GET /api/v1/schedules":  strictly[Page[Schedule]],
 		"POST /api/v1/schedules": strictly[Schedule],
 

@@ -10,7 +10,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"assay/api/wording"
 	"assay/report"
+	"assay/result"
 )
 
 //go:embed web openapi.yaml
@@ -36,7 +38,7 @@ func embedded(name string) []byte {
 }
 
 func parsePages() *template.Template {
-	return template.Must(template.New("").Funcs(pageFuncs()).ParseFS(files, "web/*.html"))
+	return template.Must(template.New("").Funcs(wording.Funcs()).Funcs(template.FuncMap{"status": statusOf}).ParseFS(files, "web/*.html"))
 }
 
 // page is what every template gets; Main is the page's own data.
@@ -46,12 +48,13 @@ type page struct {
 	Version string
 	Refresh bool // reload by itself where there is no script
 	Problem *Problem
+	Node    *result.Node // why the machine takes no runs; nil when it does
 	Main    any
 }
 
 // render answers with a page. It is rendered whole first, so that a template's error is not half a page.
 func (s *Server) render(c echo.Context, status int, name string, p page) error {
-	p.Version = s.Program.Version
+	p.Version, p.Node = s.Program.Version, s.nodeNow(c.Request().Context())
 	var out bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&out, name, p); err != nil {
 		return fmt.Errorf("render page %s: %w", name, err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"assay/fault"
 	"assay/plan"
 	"assay/report"
 	"assay/result"
@@ -94,7 +96,7 @@ func (s *Server) formSubmit(c echo.Context) error {
 		problem := problemOf(badPlan(err))
 		return s.showRuns(c, problem.Status, text, &problem)
 	}
-	run, _, err := s.submit(c.Request().Context(), p, Submission{})
+	run, _, err := s.submit(c.Request().Context(), p, Submission{Guest: isGuest(c)})
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (s *Server) pageRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := runView{NowUS: s.Now().UnixMicro(), Log: s.logTail(run.ID), PlanText: planText(run.Plan), Formats: formatsOf(run.Plan)}
+	v := runView{NowUS: s.Now().UnixMicro(), Log: s.logTail(ctx, run.ID), PlanText: planText(run.Plan), Formats: formatsOf(run.Plan)}
 	if v.Run, err = s.detail(ctx, run); err != nil {
 		return err
 	}
@@ -134,15 +136,19 @@ func planText(stored []byte) string {
 	return string(p.YAML())
 }
 
-// logTail is the end of the run's logs, or nothing: a page without its log is still a page.
-func (s *Server) logTail(id string) string {
+// logTail is the end of the run's logs, why it is withheld, or nothing: a page without its log is still a page.
+func (s *Server) logTail(ctx context.Context, id string) string {
 	root, err := os.OpenRoot(s.Store.RunDir(id))
 	if err != nil {
 		return ""
 	}
 	defer root.Close()
+	names := logNames(root)
+	if err := s.shown(ctx, id, names...); err != nil {
+		return fault.Of(err, fault.Store).Text
+	}
 	var out bytes.Buffer
-	if err := writeLogs(&out, root, logNames(root), logLines); err != nil {
+	if err := writeLogs(&out, root, names, logLines, s.hiding(id)); err != nil {
 		return ""
 	}
 	return strings.ToValidUTF8(out.String(), "\uFFFD")
@@ -169,4 +175,12 @@ func (s *Server) formDelete(c echo.Context) error {
 		return err
 	}
 	return seeOther(c, "/")
+}
+
+// statusOf is what a badge says: the verdict of a run that is done, else its state.
+func statusOf(r RunItem) string {
+	if r.State == result.Done && r.Verdict != "" {
+		return r.Verdict
+	}
+	return string(r.State)
 }

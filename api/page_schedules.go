@@ -39,7 +39,7 @@ func (s *Server) formCreateSchedule(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.addSchedule(c.Request().Context(), ScheduleChange{Name: &v.Name, Cron: &v.Cron, Plan: text})
+	_, err = s.addSchedule(c.Request().Context(), ScheduleChange{Name: &v.Name, Cron: &v.Cron, Plan: text, guest: isGuest(c)})
 	if err == nil {
 		return seeOther(c, "/schedules")
 	}

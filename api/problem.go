@@ -100,7 +100,9 @@ func ofRouter(he *echo.HTTPError) *fault.Fault {
 func byLayer(err error) (int, *fault.Fault) {
 	f := fault.Of(err, fault.Store)
 	switch {
-	case f.Layer == fault.Plan, f.Code == "store.bad_cursor":
+	case f.Code == "plan.not_allowed":
+		return http.StatusForbidden, f
+	case f.Layer == fault.Plan, f.Code == "store.bad_cursor", f.Code == "preflight.secret_in_plan":
 		return http.StatusBadRequest, f
 	case f.Code == "store.disk_full":
 		return http.StatusInsufficientStorage, f

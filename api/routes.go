@@ -44,6 +44,9 @@ func (s *Server) apiRoutes() []route {
 		{http.MethodGet, v1 + "/sut", Read, s.getSUT},
 		{http.MethodPost, v1 + "/sut/probe", Run, s.probeSUT},
 		{http.MethodGet, v1 + "/checks", Read, s.getChecks},
+		{http.MethodGet, v1 + "/node", Read, s.getNode},
+		{http.MethodPost, v1 + "/node/check", Run, s.checkNode(false)},
+		{http.MethodPost, v1 + "/node/accept", Admin, s.checkNode(true)},
 
 		{http.MethodGet, v1 + "/schedules", Read, s.listSchedules},
 		{http.MethodPost, v1 + "/schedules", Admin, s.createSchedule},
@@ -78,5 +81,7 @@ func (s *Server) pageRoutes() []route {
 
 		{http.MethodGet, "/machine", Read, s.pageMachine},
 		{http.MethodPost, "/machine/probe", Run, s.formProbe},
+		{http.MethodPost, "/node/check", Run, s.formCheckNode(false)},
+		{http.MethodPost, "/node/accept", Admin, s.formCheckNode(true)},
 	}
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +18,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"assay/fault"
+	"assay/redact"
 	"assay/report"
+	"assay/result"
 	"assay/store"
 )
 
@@ -123,6 +127,9 @@ func (s *Server) getFile(c echo.Context) error {
 		return err
 	}
 	defer f.Close()
+	if err := s.shown(c.Request().Context(), c.Param("id"), name); err != nil {
+		return err
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("read file %s: %w", name, err)
@@ -130,8 +137,46 @@ func (s *Server) getFile(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", filePolicy)
 	h.Set(echo.HeaderContentType, fileType(name))
+	if by := s.hiding(c.Param("id")); by != nil {
+		return clean(c.Response(), f, by)
+	}
 	http.ServeContent(c.Response(), c.Request(), "", info.ModTime(), f)
 	return nil
+}
+
+// shown refuses files of a run that are withheld, by their own names or by others.
+func (s *Server) shown(ctx context.Context, id string, names ...string) error {
+	w, err := s.Store.Withheld(ctx, id)
+	if err != nil || len(w.Files) == 0 {
+		return err
+	}
+	listed, err := s.Store.Artifacts(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if slices.Contains(result.Derived(), name) || slices.ContainsFunc(listed, func(a result.Artifact) bool { return a.Path == name }) {
+			continue
+		}
+		return refuse(http.StatusConflict, "withheld", "Start assay once with the value: it takes it out of the files and shows them.",
+			"%s is withheld: it may hold the value of %s, which was not at hand when the run's files were swept", name, strings.Join(w.Names, ", "))
+	}
+	return nil
+}
+
+// hiding gives what takes the secrets out of a run's files; nil when they hold none.
+func (s *Server) hiding(run string) *redact.Redactor {
+	if s.Hide == nil {
+		return nil
+	}
+	return s.Hide(run)
+}
+
+// clean copies without secrets.
+func clean(w io.Writer, r io.Reader, by *redact.Redactor) error {
+	to := by.Writer(w)
+	_, err := io.Copy(to, r)
+	return errors.Join(err, to.Close())
 }
 
 // openRun opens the folder of the run the path names.
@@ -203,10 +248,13 @@ func (s *Server) getLogs(c echo.Context) error {
 		}
 		names = []string{only}
 	}
+	if err := s.shown(c.Request().Context(), c.Param("id"), names...); err != nil {
+		return err
+	}
 	c.Response().Header().Set("Content-Security-Policy", filePolicy)
 	c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextPlainCharsetUTF8)
 	c.Response().WriteHeader(http.StatusOK)
-	return writeLogs(c.Response(), root, names, tail)
+	return writeLogs(c.Response(), root, names, tail, s.hiding(c.Param("id")))
 }
 
 // tailOf reads ?tail=; 0 means everything.
@@ -222,45 +270,57 @@ func tailOf(c echo.Context) (int, error) {
 	return n, nil
 }
 
-// logNames lists the log files of a run's folder (server.log, router.log, …) in the order of their names.
+// logNames lists the log files of a run's folder (server.log, router.log, …) in the order of their names, server-2.log before server-10.log.
 func logNames(root *os.Root) []string {
 	names, err := fs.Glob(root.FS(), "*.log")
 	if err != nil {
 		return nil // only for a bad pattern
 	}
+	slices.SortFunc(names, func(a, b string) int {
+		return slices.CompareFunc(strings.Split(strings.TrimSuffix(a, ".log"), "-"), strings.Split(strings.TrimSuffix(b, ".log"), "-"), byNumber)
+	})
 	return names
 }
 
+// byNumber compares words, and numbers by their value.
+func byNumber(a, b string) int {
+	n, errA := strconv.Atoi(a)
+	m, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Compare(n, m)
+	}
+	return strings.Compare(a, b)
+}
+
 // writeLogs writes logs one after another, each under a line with its name when there are several.
-func writeLogs(w io.Writer, root *os.Root, names []string, tail int) error {
+func writeLogs(w io.Writer, root *os.Root, names []string, tail int, by *redact.Redactor) error {
 	for i, name := range names {
 		if len(names) > 1 {
 			if _, err := fmt.Fprintf(w, "%s==> %s <==\n", strings.Repeat("\n", min(i, 1)), path.Base(name)); err != nil {
 				return err
 			}
 		}
-		if err := writeLog(w, root, name, tail); err != nil {
+		if err := writeLog(w, root, name, tail, by); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeLog(w io.Writer, root *os.Root, name string, tail int) error {
+func writeLog(w io.Writer, root *os.Root, name string, tail int, by *redact.Redactor) error {
 	f, err := openFile(root, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	if tail == 0 {
-		_, err = io.Copy(w, f)
-		return err
+		return clean(w, f, by)
 	}
 	lines, err := lastLines(f, tail)
 	if err != nil {
 		return fmt.Errorf("read log %s: %w", name, err)
 	}
-	_, err = w.Write(lines)
+	_, err = w.Write(by.Bytes(lines))
 	return err
 }
 

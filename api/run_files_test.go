@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,5 +149,24 @@ func TestArchiveErrors(t *testing.T) {
 	defer res.Body.Close()
 	if _, err := io.ReadAll(res.Body); err == nil {
 		t.Error("half an archive looked like a whole one")
+	}
+}
+
+// TestLogNames: the logs of many servers come as a person counts.
+func TestLogNames(t *testing.T) {
+	dir := t.TempDir()
+	want := []string{"router.log", "server.log", "server-2.log", "server-2-2.log", "server-10.log", "server-10-2.log"}
+	for _, name := range append(want, "server-2.txt") {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if got := logNames(root); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }

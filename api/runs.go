@@ -133,7 +133,7 @@ func (s *Server) submitRun(c echo.Context) error {
 		return badPlan(err)
 	}
 	run, repeated, err := s.submit(c.Request().Context(), p, Submission{Key: c.Request().Header.Get("Idempotency-Key"),
-		BaseDir: c.QueryParam("base_dir"), NoArchive: c.QueryParam("archive") == "false"})
+		BaseDir: c.QueryParam("base_dir"), NoArchive: c.QueryParam("archive") == "false", Guest: isGuest(c)})
 	if err != nil {
 		return err
 	}
@@ -143,6 +143,9 @@ func (s *Server) submitRun(c echo.Context) error {
 	}
 	return c.JSON(http.StatusCreated, runItem(run))
 }
+
+// isGuest tells whether a call came over the network. Who reaches the Unix socket is the daemon's own user.
+func isGuest(c echo.Context) bool { return !overUnix(c.Request()) }
 
 // planTypes are the media types a plan may come as; curl --data-binary says the second last.
 func planTypes() []string {

@@ -34,6 +34,8 @@ type ScheduleChange struct {
 	Cron    *string         `json:"cron,omitempty"`
 	Plan    json.RawMessage `json:"plan,omitempty"`
 	Enabled *bool           `json:"enabled,omitempty"`
+
+	guest bool // the plan came over the network
 }
 
 func scheduleOf(r store.Schedule) Schedule {
@@ -104,7 +106,7 @@ func (s *Server) runSchedule(c echo.Context) error {
 
 // readChange reads the body strictly: a mistyped key must not pass as a change that was made.
 func readChange(c echo.Context) (ScheduleChange, error) {
-	var change ScheduleChange
+	change := ScheduleChange{guest: isGuest(c)}
 	body, err := readBody(c)
 	if err != nil {
 		return change, err
@@ -121,13 +123,18 @@ func readChange(c echo.Context) (ScheduleChange, error) {
 }
 
 // apply writes what the change names onto a schedule.
-func (ch ScheduleChange) apply(to *store.Schedule) error {
+func (ch ScheduleChange) apply(to *store.Schedule, permit func(p plan.Plan, guest bool) error) error {
 	if len(ch.Plan) > 0 {
 		p, err := planOf(ch.Plan)
 		if err != nil {
 			return err
 		}
-		to.Plan = p.Canonical()
+		if permit != nil {
+			if err := permit(p, ch.guest); err != nil {
+				return err
+			}
+		}
+		to.Plan, to.Guest = p.Canonical(), ch.guest
 		if to.Name == "" {
 			to.Name = p.Name
 		}
@@ -163,7 +170,7 @@ func planOf(raw json.RawMessage) (plan.Plan, error) {
 
 func (s *Server) addSchedule(ctx context.Context, change ScheduleChange) (store.Schedule, error) {
 	one := store.Schedule{ID: store.NewScheduleID(), Enabled: true, CreatedUS: s.Now().UnixMicro()}
-	if err := change.apply(&one); err != nil {
+	if err := change.apply(&one, s.Permit); err != nil {
 		return one, err
 	}
 	if err := s.Store.CreateSchedule(ctx, one); err != nil {
@@ -178,7 +185,7 @@ func (s *Server) changeSchedule(ctx context.Context, id string, change ScheduleC
 		return before, err
 	}
 	after := before
-	if err := change.apply(&after); err != nil {
+	if err := change.apply(&after, s.Permit); err != nil {
 		return before, err
 	}
 	if err := s.Store.UpdateSchedule(ctx, after); err != nil {
@@ -217,7 +224,7 @@ func (s *Server) startSchedule(ctx context.Context, id string) (store.Run, error
 	if err != nil {
 		return store.Run{}, badPlan(err)
 	}
-	run, err := s.Controller.Submit(ctx, p, Submission{})
+	run, err := s.Controller.Submit(ctx, p, Submission{Guest: one.Guest})
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -13,15 +13,18 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"assay/plan"
 	"assay/probes"
+	"assay/redact"
 	"assay/report"
+	"assay/result"
 	"assay/store"
 )
 
 // heartbeat is how often a silent event stream says that it is alive.
 const heartbeat = 15 * time.Second
 
-// Deps is what the server stands on. All but Hosts and Tokens are required.
+// Deps is what the server stands on. All but Live, Permit, Hide, Hosts and Tokens are required.
 type Deps struct {
 	Store      *store.Store
 	Controller Controller
@@ -33,6 +36,18 @@ type Deps struct {
 	Report func(ctx context.Context, runID string) (report.Input, error)
 	// Archive packs and signs a run.
 	Archive func(ctx context.Context, runID string, w io.Writer) error
+
+	// CheckNode looks at the machine's accelerators now, and with accept takes the machine as it is.
+	CheckNode func(ctx context.Context, accept bool) (result.Node, error)
+
+	// Live tells whether a run is under way, and the latest sample of each series while it samples any; nil: never.
+	Live func() (samples []probes.Sample, running bool)
+
+	// Permit refuses a plan that may not be kept, a guest's or the owner's, as Submit does when it is to be queued; nil permits all.
+	Permit func(p plan.Plan, guest bool) error
+	// Hide gives what takes the secrets out of the files of a run that is being executed; nil, as it is for any other run: what is shown of
+	// them holds none.
+	Hide func(runID string) *redact.Redactor
 
 	// Hosts are further names by which browsers may call this server, beside loopback names and addresses.
 	Hosts []string
@@ -50,11 +65,12 @@ type Server struct {
 	assets    map[string]asset
 	machine   lastProbe
 	heartbeat time.Duration
-	stopped   chan struct{} // closed when the HTTP server shuts down: event streams end
+	stopped   chan struct{} // closed when the HTTP server shuts down: event streams and probes that nobody asked for end
 	stop      func()
+	beside    sync.WaitGroup // probes that nobody asked for
 }
 
-// New makes a server. It starts nothing: goroutines live only as long as a request.
+// New makes a server. It starts nothing: goroutines live only as long as a request, or as long as a probe that metrics were in want of.
 func New(d Deps) *Server {
 	s := &Server{Deps: d, heartbeat: heartbeat, stopped: make(chan struct{}), assets: assets()}
 	s.stop = sync.OnceFunc(func() { close(s.stopped) })
@@ -62,9 +78,6 @@ func New(d Deps) *Server {
 	s.handler = s.routes()
 	return s
 }
-
-// Handler serves every route of routes.go.
-func (s *Server) Handler() http.Handler { return s.handler }
 
 // NewHTTPServer makes the HTTP server around the handler, with limits for slow and large callers. There is no write
 // timeout, for event streams and archives last; the streams set a deadline on each write. Its Shutdown ends the streams.
@@ -79,6 +92,12 @@ func (s *Server) NewHTTPServer(addr string) *http.Server {
 	}
 	srv.RegisterOnShutdown(s.stop)
 	return srv
+}
+
+// Close ends what goes on beside requests and waits for it, so that no program of a probe outlives this one. It comes after the HTTP server's Shutdown.
+func (s *Server) Close() {
+	s.stop()
+	s.beside.Wait()
 }
 
 // routes puts the middleware around the route tables: the first in the list sees a request first.

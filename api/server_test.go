@@ -50,7 +50,7 @@ func newFixture(t *testing.T, change ...func(*Deps)) *fixture {
 		Store: st, Controller: ctl, Now: ctl.now,
 		Program: probes.Program{Version: "0.1.0", Commit: "abc1234", Go: "go1.26"},
 		Log:     slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Report:  ctl.report,
+		Report:  ctl.report, CheckNode: ctl.checkNode,
 		Archive: func(_ context.Context, id string, w io.Writer) error {
 			_, err := fmt.Fprintf(w, "archive of %s", id)
 			return err
@@ -171,6 +171,16 @@ func (c *controller) Change(ctx context.Context, id string, to Change) error {
 	return c.store.MoveRun(ctx, id, result.Canceled, store.RunChange{AtUS: c.now().UnixMicro()})
 }
 
+// checkNode finds the machine as it was, and takes it as it is when it is told to.
+func (c *controller) checkNode(ctx context.Context, accept bool) (result.Node, error) {
+	n, err := c.store.Node(ctx)
+	if accept {
+		n.State, n.Marks = result.NodeReady, []result.Mark{}
+		err = errors.Join(err, c.store.PutNode(ctx, n))
+	}
+	return n, err
+}
+
 func (c *controller) publish(e result.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,6 +226,21 @@ func (c *controller) cutAll() {
 	c.mu.Unlock()
 	for _, ch := range all {
 		c.cut(ch)
+	}
+}
+
+// awaitSubscribers waits until so many listen: a subscription ends a moment after its stream.
+func (f *fixture) awaitSubscribers(want int) {
+	f.t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for n := f.ctl.subscribers(); n != want; n = f.ctl.subscribers() {
+		select {
+		case <-deadline:
+			f.t.Fatalf("%d subscribers, want %d", n, want)
+		case <-tick.C:
+		}
 	}
 }
 

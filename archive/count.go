@@ -24,6 +24,13 @@ func compareCounts(made runner.Reading, told result.Point) (numbers int, differ 
 	if told.Engine != nil {
 		pairs = append(pairs, pair{"engine.client_tokens", told.Engine.ClientTokens, made.OutputTokens})
 	}
+	if w := told.Warmup; w != nil {
+		var own runner.Warmup // of a recording that has none
+		if made.Warmup != nil {
+			own = *made.Warmup
+		}
+		pairs = append(pairs, pair{"warmup.requests", w.Requests, own.Requests}, pair{"warmup.duration_s", w.DurationS, own.DurationS})
+	}
 	if told.PromptTokens != nil {
 		pairs = append(pairs, pair{"prompt_tokens", known(told.PromptTokens), known(made.PromptTokens)})
 	}

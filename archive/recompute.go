@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"assay/archive/remake"
 	"assay/plan"
 	"assay/result"
 	"assay/runner"
+	"assay/runner/imported"
 	"assay/runner/metrics"
 	"assay/runner/record"
 )
@@ -21,8 +23,10 @@ type run struct {
 	result  result.Result
 	plan    plan.Plan
 	planErr error
+	foreign *result.Import // in the place of the plan of a run that another client measured
 	points  []point        // as in the result
 	byPath  map[string]int // recording → index of its point
+	raw     remake.Files   // of other clients
 }
 
 // point is what was recomputed of one point.
@@ -38,7 +42,11 @@ func (p *point) problem(format string, args ...any) {
 
 func newRun(r result.Result) *run {
 	n := &run{result: r, points: make([]point, len(r.Points)), byPath: map[string]int{}}
-	n.plan, n.planErr = plan.Parse(r.Plan)
+	if i, ok := result.DecodeImport(r.Plan); ok {
+		n.foreign = &i
+	} else {
+		n.plan, n.planErr = plan.Parse(r.Plan)
+	}
 	for i, p := range r.Points {
 		if p.Recording == nil {
 			continue
@@ -90,7 +98,14 @@ func (n *run) recompute(p *point, told result.Point, in io.Reader) {
 	p.planned, planned = n.planned(told.ID)
 	pass := runner.PassOf(n.plan, p.planned, window(told.Recording.WindowUS), window(told.Recording.IssueUS))
 	pass.MLPerf, pass.Inside, pass.Cell = told.MLPerf != nil, told.Inside != nil, told.Cell != nil
+	foreign, is := n.foreignPoint(told)
+	if is {
+		pass.Shape = metrics.Shape{Concurrency: p.planned.Concurrency}
+	}
 	made, err := pass.Read(in)
+	if is {
+		imported.Forget(foreign, &made)
+	}
 	switch {
 	case err != nil:
 		p.problem("its recording cannot be read: %v", err)
@@ -131,7 +146,7 @@ func (n *run) planned(id string) (plan.Point, bool) {
 	if n.planErr != nil {
 		return plan.Point{}, false
 	}
-	points := n.plan.Points()
+	points := n.allPoints()
 	i := slices.IndexFunc(points, func(p plan.Point) bool { return p.ID == id })
 	if i < 0 {
 		return plan.Point{}, false
@@ -146,8 +161,12 @@ func (n *run) lines() []Line {
 		n.utilize()
 	}
 	lines := []Line{n.planLine(), n.coverLine(), n.verdictLine()}
+	if n.foreign != nil {
+		lines = append(lines, n.foreignLine())
+	}
+	lines = append(lines, n.remake()...)
 	for i, told := range n.result.Points {
-		lines = append(lines, n.points[i].line(told, lost))
+		lines = append(lines, n.points[i].line(told, lost, n.overstated))
 	}
 	return lines
 }
@@ -212,7 +231,7 @@ func (n *run) coverLine() Line {
 // unmeasured names the plan's points that are not told.
 func (n *run) unmeasured(told map[string]bool) []string {
 	var ids []string
-	for _, p := range n.plan.Points() {
+	for _, p := range n.allPoints() {
 		if !told[p.ID] {
 			ids = append(ids, p.ID)
 		}
@@ -221,7 +240,7 @@ func (n *run) unmeasured(told map[string]bool) []string {
 }
 
 // line is what was found of a point. Its utilization is left out when the recording of another one is lost.
-func (p *point) line(told result.Point, lost string) Line {
+func (p *point) line(told result.Point, lost string, overstated func(*point, result.Point) string) Line {
 	what := "point " + told.ID
 	switch {
 	case len(p.problems) > 0:
@@ -238,14 +257,15 @@ func (p *point) line(told result.Point, lost string) Line {
 	inside, insideDiffer := compare("inside.", told.Inside, p.made.Inside)
 	cell, cellDiffer := compare("cell.", told.Cell, p.made.Cell)
 	counted, countsDiffer := compareCounts(*p.made, told)
-	differ = slices.Concat(differ, drainedDiffer, insideDiffer, cellDiffer, countsDiffer)
-	if bad := p.overstated(told); bad != "" {
+	perJoule, energyDiffer := compareEnergy(*p.made, told)
+	differ = slices.Concat(differ, drainedDiffer, insideDiffer, cellDiffer, countsDiffer, energyDiffer)
+	if bad := overstated(p, told); bad != "" {
 		differ = append(differ, bad)
 	}
 	if len(differ) > 0 {
 		return Line{what, Fail, strings.Join(first(differ), "; ")}
 	}
-	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+drained+inside+cell+counted, told.Recording.Path)
+	text := fmt.Sprintf("%d numbers recomputed from %s, all equal", numbers+drained+inside+cell+counted+perJoule, told.Recording.Path)
 	if lost != "" {
 		text += "; utilization not recomputed: point " + lost + " is unreadable"
 	}

@@ -29,9 +29,12 @@ func isResult(s result.PointState) bool {
 
 // overstated says why a point that is told as measured well is not, by the rules for a point; "" when nothing speaks against it. How long
 // slots waited for tools is not in a recording, so a point is never too empty here: a state can be worse than its recording, not better.
-func (p *point) overstated(told result.Point) string {
+func (n *run) overstated(p *point, told result.Point) string {
 	if told.State != result.PointValid && told.State != result.PointQueued {
 		return ""
+	}
+	if n.foreign != nil || runner.Program(n.plan) != nil {
+		return n.overstatedImport(p, told)
 	}
 	m := runner.Measurement{Window: window(told.Recording.WindowUS), Waiting: float64(p.planned.Concurrency)}
 	if told.Client != nil {

@@ -94,7 +94,7 @@ func TestOverstated(t *testing.T) {
 		s := good
 		tt.change(&s)
 		p := point{planned: tt.planned, made: &runner.Reading{Metrics: s}}
-		got := p.overstated(result.Point{State: tt.state, Recording: &result.Recording{WindowUS: [2]int64{0, 1_000_000}}})
+		got := (&run{}).overstated(&p, result.Point{State: tt.state, Recording: &result.Recording{WindowUS: [2]int64{0, 1_000_000}}})
 		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}

@@ -263,6 +263,7 @@ func (v *verifier) use(name string, size int64, in io.Reader) {
 		v.useResult(in)
 	case v.run != nil:
 		v.run.useRecording(name, size, v.max.recording, in)
+		v.run.raw.Take(name, size, in)
 	}
 }
 
@@ -295,6 +296,9 @@ func (v *verifier) conclude() {
 		return
 	}
 	v.report.Lines = append(v.report.Lines, v.run.lines()...)
+	if err := v.run.raw.Close(); err != nil {
+		v.add(Fail, "archive", "what was laid aside of it cannot be removed: %v", err)
+	}
 }
 
 // missing names the files of the manifest that did not come.

@@ -161,6 +161,8 @@ func TestLyingHost(t *testing.T) {
 		{"the client's sources", func(r *result.Result) { c := r.Points[0].Client; c.StampSource, c.TokenSource = "kernel", "ids" },
 			[]string{"client.stamp_source is kernel, the recording gives user", "client.token_source is ids, the recording gives usage"}},
 		{"the count held against the engine's", func(r *result.Result) { r.Points[0].Engine.ClientTokens++ }, []string{"engine.client_tokens is 49, the recording gives 48"}},
+		{"the warm-up", func(r *result.Result) { r.Points[0].Warmup = &result.Warmup{Requests: 99, DurationS: 60} },
+			[]string{"warmup.requests is 99, the recording gives ", "warmup.duration_s is 60, the recording gives "}},
 		{"a better window", func(r *result.Result) { r.Points[0].Recording.WindowUS = [2]int64{20_000, 80_000} }, []string{"point c1: its window is not the one of its recording"}},
 		{"all numbers of a point", func(r *result.Result) { r.Points[0].Metrics, r.Points[0].MLPerf = nil, nil }, []string{"point c1: active_mean is not told", "; and "}},
 		{"a recording left out", func(r *result.Result) { r.Points[0].Recording = nil }, []string{"point c1: has no recording"}},

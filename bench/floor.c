@@ -1,8 +1,8 @@
 // The least possible client: one thread that waits (epoll), reads, looks for line ends and reads the clock once per read. It keeps
 // STREAMS requests in flight against 127.0.0.1:PORT, as the native client does in a closed loop, and prints the processor time of
-// SECONDS after every stream has had an event. What it cannot do: say what it read.
+// SECONDS, SETTLE seconds after every stream has had an event. What it cannot do: say what it read.
 //
-//   cc -O2 -o floor floor.c && ./floor PORT STREAMS TOKENS SECONDS
+//   cc -O2 -o floor floor.c && ./floor PORT STREAMS TOKENS SETTLE SECONDS
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -88,13 +88,13 @@ static int ended(struct stream *s, const char *b, int n) {
 int main(int argc, char **argv) {
 	static char buffer[1 << 16];
 	static struct epoll_event ready[4096];
-	if (argc != 5)
-		return fprintf(stderr, "usage: floor PORT STREAMS TOKENS SECONDS\n"), 2;
+	if (argc != 6)
+		return fprintf(stderr, "usage: floor PORT STREAMS TOKENS SETTLE SECONDS\n"), 2;
 	int port = atoi(argv[1]), started = 0, begun = 0;
 	streams = atoi(argv[2]), tokens = atoi(argv[3]);
 	struct stream *all = calloc(streams, sizeof *all);
 	int epoll = epoll_create1(0);
-	long long length = (long long)(atof(argv[4]) * 1e9), from = 0, to = 0, cpu0 = 0, lines = 0, reads = 0;
+	long long settle = (long long)(atof(argv[4]) * 1e9), length = (long long)(atof(argv[5]) * 1e9), begin = 0, from = 0, to = 0, cpu0 = 0, lines = 0, reads = 0;
 	char *seen = calloc(streams, 1);
 	for (;;) {
 		for (int i = 0; i < 64 && started < streams; i++)
@@ -120,7 +120,9 @@ int main(int argc, char **argv) {
 			if (ended(s, buffer, r))
 				ask(s);
 		}
-		if (!from && begun == streams)
+		if (!begin && begun == streams)
+			begin = now() + settle;
+		if (!from && begin && now() >= begin)
 			cpu0 = cpu(), from = now();
 		if (from && (to = now()) >= from + length)
 			break;

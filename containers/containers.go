@@ -2,91 +2,65 @@ package containers
 
 import (
 	"context"
-	"time"
+
+	"assay/containers/docker"
+	"assay/containers/image"
+	"assay/containers/instance"
+	"assay/containers/leftover"
+	"assay/containers/port"
+	"assay/containers/process"
 )
 
-// Spec is what to start: pure data.
-type Spec struct {
-	Owner     string // mark of the data directory that starts it
-	Run       string
-	Role      string   // server | router
-	Runtime   string   // docker | process | endpoint
-	Image     string   // docker: name@sha256:…
-	Argv      []string // process: the whole command line; docker: entry point override (empty: the image's)
-	Args      []string // docker: arguments after the entry point
-	Env       map[string]string
-	Mounts    []Mount
-	GPUs      string
-	ShmBytes  int64
-	HostNet   bool
-	Port      int      // port the program listens on (inside the container when bridged)
-	HostPort  int      // port on 127.0.0.1 that reaches it
-	URLs      []string // endpoint: base URLs
-	Dir       string   // the run's folder: logs and configuration files go there
-	Files     []File   // written before the start
-	Unpinned  bool     // docker: an image without digest is accepted
-	StopGrace time.Duration
-}
+// What is to be started, what runs, and how it ended.
+type (
+	Spec     = instance.Spec
+	Rights   = instance.Rights
+	File     = instance.File
+	Mount    = instance.Mount
+	Runtime  = instance.Runtime
+	Instance = instance.Instance
+	Identity = instance.Identity
+	Start    = instance.Start
+	KeptFile = instance.KeptFile
+	Exit     = instance.Exit
+)
 
-// File is a configuration file of what is started: it is kept as Dir/Name and, in docker, copied into the container.
-type File struct {
-	Name   string // in the run's folder
-	Target string // absolute path in the container
-	Data   []byte
-}
-
-// Mount binds a host path into a container.
-type Mount struct {
-	Source, Target string
-	Writable       bool
-}
-
-// Exit is how an instance ended.
-type Exit struct {
-	Code   int
-	OOM    bool
-	Reason string // "exited with code 1", "was killed by signal 9", …
-}
-
-// Instance is a started server or router.
-type Instance interface {
-	BaseURLs() []string                     // http://127.0.0.1:port, no path; several, https or unix only for endpoint
-	Identity() Identity                     // what runs, as the runtime tells it
-	LogPath() string                        // file with the output so far; "" for endpoint
-	Exited() <-chan Exit                    // closed after one value when the instance ends by itself, without a value after Stop
-	Stop(ctx context.Context) (Exit, error) // graceful, then hard after the grace; idempotent
-}
-
-// Identity is what was asked and what the runtime made of it.
-type Identity struct {
-	Role         string   `json:"role,omitempty"` // server | router
-	Runtime      string   `json:"runtime"`
-	Name         string   `json:"name,omitempty"`  // container name or "pid 1234"
-	Image        string   `json:"image,omitempty"` // name@sha256:…
-	ImageID      string   `json:"image_id,omitempty"`
-	Argv         []string `json:"argv,omitempty"`
-	Version      string   `json:"version,omitempty"` // of the server, by its API
-	Models       []string `json:"models,omitempty"`  // as /v1/models lists them
-	MaxModelLen  int64    `json:"max_model_len,omitempty"`
-	KVTokens     int64    `json:"kv_tokens,omitempty"`
-	Quantization string   `json:"quantization,omitempty"`  // of the weights, by the server's own word
-	DType        string   `json:"dtype,omitempty"`         // of the computation, by the server's own word
-	BinarySHA256 string   `json:"binary_sha256,omitempty"` // process: of the program file
-
-	Servers []Identity `json:"servers,omitempty"` // endpoint: each of several; then the figures above are theirs together
-}
-
-// Runtime starts specs of one kind.
-type Runtime interface {
-	Name() string
-	Prepare(ctx context.Context, s Spec, progress func(Pull)) error // pull by digest and verify; nothing to do for process
-	Start(ctx context.Context, s Spec) (Instance, error)
-	Reap(ctx context.Context, owner string) ([]string, error) // removes what owner left; returns their names
-}
+// What is written down before it is started, and what a look after a killed program's leftovers is for and gives.
+type (
+	Intent  = leftover.Intent
+	Journal = leftover.Journal
+	Search  = leftover.Search
+	Left    = leftover.Left
+	Found   = leftover.Found
+)
 
 // Pull is progress of an image pull.
-type Pull struct {
-	Layer       string
-	Status      string
-	Done, Total int64
+type Pull = image.Progress
+
+// FileSHA256 is the digest of a file, in hex.
+func FileSHA256(path string) (string, error) { return instance.FileSHA256(path) }
+
+// ResolveDigest asks the registry what a reference names now and gives it as name@sha256:…
+func ResolveDigest(ctx context.Context, ref string) (string, error) {
+	return image.ResolveDigest(ctx, ref)
+}
+
+// LocalImage is an image that a container engine has under a tag, as name@sha256:<its id>; "" when it does not tell of one.
+func LocalImage(ctx context.Context, at DockerPlace, tag string) string {
+	return docker.Runtime{At: at}.LocalImage(ctx, tag)
+}
+
+// ProgramSHA256 is the digest of the program file that a spec of runtime process starts.
+func ProgramSHA256(s Spec) (string, error) { return process.ProgramSHA256(s) }
+
+// PortHolder names who listens on a port of this machine, as far as this user may see it.
+func PortHolder(n int) string { return port.Holder(n) }
+
+// FreePort gives a port of 127.0.0.1 that nobody listens on at this moment.
+func FreePort() (int, error) {
+	ports, err := port.Free(1)
+	if err != nil {
+		return 0, err
+	}
+	return ports[0], nil
 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/containers/endpoint"
 	"assay/containers/enginetest"
+	"assay/containers/instancetest"
 	"assay/plan"
 )
 
@@ -58,11 +60,11 @@ func TestSeveralServers(t *testing.T) {
 	plain := httptest.NewServer(counting("1.2.3", 2, true))
 	t.Cleanup(plain.Close)
 	urls := []string{plain.URL + "/v1", secure.URL, socketOf(t, counting("1.2.3", 2, false))}
-	s, p, err := ServerSpec(plan.Plan{Server: plan.Server{Engine: "vllm", Runtime: "endpoint", URLs: urls}}, SpecOptions{})
+	s, p, err := oneSpec(plan.Plan{Server: plan.Server{Engine: "vllm", Runtime: "endpoint", URLs: urls}}, SpecOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	inst := startSpec(t, endpoint{}, s)
+	inst := instancetest.Start(t, endpoint.Runtime{}, s)
 	urls[0] = plain.URL
 	if d := cmp.Diff(urls, inst.BaseURLs()); d != "" {
 		t.Fatal(d)
@@ -87,6 +89,10 @@ func TestSeveralServers(t *testing.T) {
 	if d := cmp.Diff(map[string]float64{"generation_tokens": 9, "kv_usage": 0.3}, m.Values); d != "" {
 		t.Error(d)
 	}
+	each := []map[string]float64{{"generation_tokens": 2, "kv_usage": 0.2, "waiting": 1}, {"generation_tokens": 5, "kv_usage": 0.5, "waiting": 1}, {"generation_tokens": 2, "kv_usage": 0.2}}
+	if d := cmp.Diff(each, m.Each); d != "" {
+		t.Error(d)
+	}
 	if _, err := Scrape(t.Context(), inst.BaseURLs(), p, Access{}); err == nil {
 		t.Error("the counters of two of three servers pass for those of all")
 	}
@@ -96,7 +102,7 @@ func TestSeveralServers(t *testing.T) {
 
 // One of several servers that is not there is named.
 func TestSeveralServersOneMissing(t *testing.T) {
-	_, err := Ready(t.Context(), distant{servedBy(t, enginetest.Handler("m")).BaseURLs()[0], "unix:///no/such.sock"}, preset(t, "vllm"),
+	_, err := Ready(t.Context(), endpoint.Servers{servedBy(t, enginetest.Handler("m")).BaseURLs()[0], "unix:///no/such.sock"}, instancetest.Preset(t, "vllm"),
 		ReadyOptions{Timeout: 300 * time.Millisecond}, func(string) {})
 	enginetest.WantFault(t, err, "server.not_ready", "unix:///no/such.sock", StagePort)
 }
@@ -115,12 +121,12 @@ func TestAccess(t *testing.T) {
 			healthy.ServeHTTP(w, r)
 		}
 	}))
-	_, err := Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{Access: access}, func(string) {})
+	_, err := Ready(t.Context(), inst, instancetest.Preset(t, "vllm"), ReadyOptions{Access: access}, func(string) {})
 	enginetest.WantFault(t, err, "server.no_tokens", "no room for [token]")
 	if strings.Contains(err.Error(), "0123456789") {
 		t.Errorf("it tells a secret: %v", err)
 	}
-	_, err = Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{}, func(string) {})
+	_, err = Ready(t.Context(), inst, instancetest.Preset(t, "vllm"), ReadyOptions{}, func(string) {})
 	enginetest.WantFault(t, err, "server.unauthorized", "who are you?")
 }
 
@@ -131,7 +137,7 @@ func TestAnyModel(t *testing.T) {
 		fmt.Fprint(w, `{"model_id":"/model","version":"3.3.6","max_total_tokens":4096,"max_batch_total_tokens":50000,"model_dtype":"float16"}`)
 	})
 	h.Handle("/", enginetest.Handler("/model"))
-	id, err := Ready(t.Context(), servedBy(t, h), preset(t, "tgi"), ReadyOptions{Model: "lab/m-7b"}, func(string) {})
+	id, err := Ready(t.Context(), servedBy(t, h), instancetest.Preset(t, "tgi"), ReadyOptions{Model: "lab/m-7b"}, func(string) {})
 	if err != nil || id.Version != "3.3.6" || id.MaxModelLen != 4096 || id.KVTokens != 50000 || id.DType != "float16" || id.Models[0] != "/model" {
 		t.Errorf("%+v, %v", id, err)
 	}
@@ -144,11 +150,11 @@ func TestOllamaIdentity(t *testing.T) {
 		fmt.Fprint(w, `{"models":[{"name":"llama3.2:1b","context_length":8192}]}`)
 	})
 	h.Handle("/", enginetest.Handler("llama3.2:1b"))
-	id, err := Ready(t.Context(), servedBy(t, h), preset(t, "ollama"), ReadyOptions{Model: "llama3.2:1b"}, func(string) {})
+	id, err := Ready(t.Context(), servedBy(t, h), instancetest.Preset(t, "ollama"), ReadyOptions{Model: "llama3.2:1b"}, func(string) {})
 	if err != nil || id.Version != "0.13.1" || id.MaxModelLen != 8192 {
 		t.Errorf("%+v, %v", id, err)
 	}
-	_, err = Scrape(t.Context(), []string{"http://127.0.0.1:1"}, preset(t, "ollama"), Access{})
+	_, err = Scrape(t.Context(), []string{"http://127.0.0.1:1"}, instancetest.Preset(t, "ollama"), Access{})
 	enginetest.WantFault(t, err, "telemetry.no_metrics")
 }
 
@@ -156,9 +162,7 @@ func TestOllamaIdentity(t *testing.T) {
 func TestRouterSessionHeader(t *testing.T) {
 	up := []string{"http://127.0.0.1:8001", "http://127.0.0.1:8002"}
 	for kind, want := range map[string]string{"nginx": "map $http_x_smg_routing_key $session", "haproxy": "stick on req.hdr(X-SMG-Routing-Key)"} {
-		opt := specOptions
-		opt.SessionHeader = "X-SMG-Routing-Key"
-		s, err := routerSpec(plan.Router{Kind: kind}, up, opt, 30001)
+		s, err := RouterSpec(plan.Router{Kind: kind}, up, RouterOptions{SpecOptions: specOptions, Headers: []string{"X-SMG-Routing-Key"}, Streams: 8})
 		if err != nil || !strings.Contains(string(s.Files[0].Data), want) {
 			t.Errorf("%s, %v", s.Files[0].Data, err)
 		}

@@ -3,22 +3,26 @@ package containers
 import (
 	"strings"
 
+	"assay/containers/docker"
+	"assay/containers/endpoint"
+	"assay/containers/process"
+	"assay/containers/socket"
 	"assay/fault"
 )
 
-// Runtimes are the ways to start something, in the order they are listed.
-func Runtimes() []Runtime {
-	return []Runtime{docker{socket: DefaultSocket}, process{}, endpoint{}}
+// Runtimes are the ways to start something, in the order they are listed; at is where the container engine listens.
+func Runtimes(at DockerPlace) []Runtime {
+	return []Runtime{docker.Runtime{At: at}, process.Runtime{}, endpoint.Runtime{}}
 }
 
 // RuntimeNamed finds a runtime.
-func RuntimeNamed(name string) (Runtime, error) {
-	for _, r := range Runtimes() {
+func RuntimeNamed(name string, at DockerPlace) (Runtime, error) {
+	for _, r := range Runtimes(at) {
 		if r.Name() == name {
 			return r, nil
 		}
 	}
-	return nil, fault.New(fault.Plan, "runtime_unknown", "write one of "+strings.Join(names(Runtimes()), ", "), "runtime %q is not known", name)
+	return nil, fault.New(fault.Plan, "runtime_unknown", "write one of "+strings.Join(names(Runtimes(at)), ", "), "runtime %q is not known", name)
 }
 
 func names(rs []Runtime) []string {
@@ -29,10 +33,10 @@ func names(rs []Runtime) []string {
 	return out
 }
 
-// layerOf is where a failure of what has this role is reported.
-func layerOf(role string) fault.Layer {
-	if role == "router" {
-		return fault.Router
-	}
-	return fault.Server
+// DockerPlace is where the container engine listens; its zero value is the usual socket.
+type DockerPlace = socket.Place
+
+// FindDocker finds the container engine of this machine: where asked says, else where DOCKER_HOST says, else at the known sockets.
+func FindDocker(asked string, env func(string) string) DockerPlace {
+	return socket.Find(socket.Search{Asked: asked, Env: env, Dial: socket.Listens})
 }

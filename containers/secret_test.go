@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/containers/enginetest"
+	"assay/containers/instancetest"
 	"assay/fault"
 )
 
@@ -60,7 +61,7 @@ func TestNoTokenInWords(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			id, err := Ready(t.Context(), servedBy(t, h), preset(t, "vllm"), ReadyOptions{Access: Access{Token: secret}, Model: "m", Timeout: 2 * time.Second}, func(string) {})
+			id, err := Ready(t.Context(), servedBy(t, h), instancetest.Preset(t, "vllm"), ReadyOptions{Access: Access{Token: secret}, Model: "m", Timeout: 2 * time.Second}, func(string) {})
 			f := fault.Of(err, fault.Server)
 			b, _ := json.Marshal(map[string]any{"id": id, "fault": f})
 			if text := string(b) + fmt.Sprint(err); strings.Contains(text, "echo") || !strings.Contains(text, fault.Hidden) {
@@ -76,7 +77,7 @@ func TestNoTokenInAScrapeError(t *testing.T) {
 		"no form": func(w http.ResponseWriter, key string) { fmt.Fprintf(w, "vllm:num_requests_running %s\n", key) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Scrape(t.Context(), servedBy(t, echo("/metrics", answer)).BaseURLs(), preset(t, "vllm"), Access{Token: secret})
+			_, err := Scrape(t.Context(), servedBy(t, echo("/metrics", answer)).BaseURLs(), instancetest.Preset(t, "vllm"), Access{Token: secret})
 			if err == nil || strings.Contains(err.Error(), "echo") || strings.Contains(err.Error(), "sk-") {
 				t.Errorf("error %v", err)
 			}
@@ -91,7 +92,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		n, _ := io.Copy(w, endless{})
 		sent <- n
 	})
-	p := preset(t, "vllm")
+	p := instancetest.Preset(t, "vllm")
 	p.HealthPath = "" // not every server lists its models: no patience with those that have no health either
 	if _, err := Ready(t.Context(), servedBy(t, h), p, ReadyOptions{Model: "m"}, func(string) {}); err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 // TestHintForAServerThatIsNotOurs: it has no log here.
 func TestHintForAServerThatIsNotOurs(t *testing.T) {
 	inst := servedBy(t, echo("/health", refusing(503)))
-	_, err := Ready(t.Context(), inst, preset(t, "vllm"), ReadyOptions{Timeout: time.Millisecond * 300}, func(string) {})
+	_, err := Ready(t.Context(), inst, instancetest.Preset(t, "vllm"), ReadyOptions{Timeout: time.Millisecond * 300}, func(string) {})
 	f := fault.Of(err, fault.Server)
 	if want := "is the address right? does it answer GET " + inst.BaseURLs()[0] + "/health?"; f.Code != "server.not_ready" || f.Hint != want {
 		t.Errorf("%s, hint %q", f.Code, f.Hint)

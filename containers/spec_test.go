@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/containers/enginetest"
+	"assay/containers/port"
 	"assay/plan"
 )
 
@@ -95,15 +96,33 @@ func TestServerSpec(t *testing.T) {
 	enginetest.GoldenJSON(t, "server_specs.json", got)
 }
 
+// TestUlimitsOfThePlan: what the plan asks for is asked of the engine; of what its kind of server would like only the rest is left.
+func TestUlimitsOfThePlan(t *testing.T) {
+	preset := Preset{Ulimits: map[string]string{"memlock": "unlimited", "nofile": "1048576"}}
+	for _, c := range []struct{ asked, wishes map[string]string }{
+		{nil, map[string]string{"memlock": "unlimited", "nofile": "1048576"}},
+		{map[string]string{"nofile": "4096", "core": "0"}, map[string]string{"memlock": "unlimited"}},
+		{map[string]string{"nofile": "4096", "memlock": "8m"}, nil},
+	} {
+		r := rightsOf(plan.Server{Ulimits: c.asked}, preset)
+		if d := cmp.Diff(c.asked, r.Ulimits) + cmp.Diff(c.wishes, r.Wishes); d != "" {
+			t.Errorf("%v:\n%s", c.asked, d)
+		}
+	}
+	if len(preset.Ulimits) != 2 {
+		t.Errorf("the preset is changed: %v", preset.Ulimits)
+	}
+}
+
 func TestServerSpecPicksAPort(t *testing.T) {
-	s, preset, err := ServerSpec(testPlan("vllm", "process"), specOptions)
+	s, preset, err := oneSpec(testPlan("vllm", "process"), specOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.HostPort == 0 || s.Port != s.HostPort || preset.Name != "vllm" {
 		t.Errorf("port %d, host port %d, preset %s", s.Port, s.HostPort, preset.Name)
 	}
-	if err := checkPort("server", s.HostPort); err != nil {
+	if err := port.Check("server", s.HostPort); err != nil {
 		t.Errorf("the picked port is not free: %v", err)
 	}
 }
@@ -128,7 +147,7 @@ func TestServerSpecFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := testPlan("vllm", "process")
 			c.change(&p)
-			_, _, err := ServerSpec(p, specOptions)
+			_, _, err := oneSpec(p, specOptions)
 			enginetest.WantFault(t, err, c.code)
 		})
 	}
@@ -149,25 +168,6 @@ func TestModelMount(t *testing.T) {
 	}
 }
 
-func TestBaseURL(t *testing.T) {
-	for raw, want := range map[string]string{
-		"http://127.0.0.1:8000":                     "http://127.0.0.1:8000",
-		"http://127.0.0.1:8000/":                    "http://127.0.0.1:8000",
-		"http://h:8000/v1":                          "http://h:8000",
-		"http://h:8000/v1/":                         "http://h:8000",
-		"http://h:8000/v1/completions":              "http://h:8000",
-		" https://h/team/v1/chat/completions?x=1#y": "https://h/team",
-		"http://[::1]:8000/v1/models":               "http://[::1]:8000",
-		"http://v1/v1/chat/completions":             "http://v1",
-		"unix:///run/engine.sock":                   "unix:///run/engine.sock",
-		" unix:///run/v1/a%20b":                     "unix:///run/v1/a%20b", // a path as it is written
-	} {
-		if got, err := baseURL(raw); err != nil || got != want {
-			t.Errorf("baseURL(%q) = %q, %v, want %q", raw, got, err, want)
-		}
-	}
-}
-
 // Every list that a plan chooses from is complete: a new member needs no other change than its own.
 func TestListsAreComplete(t *testing.T) {
 	keys := map[string]bool{"running": true, "waiting": true, "kv_usage": true, "prompt_tokens": true, "generation_tokens": true, "prefix_queries": true, "prefix_hits": true, "preemptions": true}
@@ -184,11 +184,11 @@ func TestListsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range Runtimes() {
-		if got, err := RuntimeNamed(r.Name()); err != nil || got.Name() != r.Name() {
+	for _, r := range Runtimes(DockerPlace{}) {
+		if got, err := RuntimeNamed(r.Name(), DockerPlace{}); err != nil || got.Name() != r.Name() {
 			t.Errorf("runtime %q is not found by its name: %v", r.Name(), err)
 		}
 	}
-	_, err := RuntimeNamed("vm")
+	_, err := RuntimeNamed("vm", DockerPlace{})
 	enginetest.WantFault(t, err, "plan.runtime_unknown")
 }

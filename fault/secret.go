@@ -1,9 +1,12 @@
 package fault
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,20 +22,63 @@ func Hide(text, secret string) string {
 	if secret == "" {
 		return text
 	}
-	for _, form := range formsOf(secret) {
+	for _, form := range Forms(secret) {
 		text = hideForm(text, form)
 	}
 	return hideBegun(text, secret)
 }
 
-// formsOf are the ways a secret may stand in a text.
-func formsOf(secret string) []string {
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
-	if b, err := json.Marshal(secret); err == nil {
-		forms = append(forms, string(b[1:len(b)-1]))
+// Forms are the ways a secret may stand in a text, the longest first: as it is, escaped as in an address, in JSON or in a Go string, and in
+// base64, also in the middle of something longer such as "user:secret".
+func Forms(secret string) []string {
+	query, inPath := url.QueryEscape(secret), url.PathEscape(secret)
+	forms := []string{secret, query, inPath, lowerHex(query), lowerHex(inPath)}
+	for _, quoted := range []string{quotedJSON(secret, true), quotedJSON(secret, false), strconv.Quote(secret)} {
+		forms = append(forms, quoted[1:len(quoted)-1])
 	}
-	slices.Sort(forms)
+	if len(secret) >= shortSecret {
+		forms = append(forms, inBase64(secret)...)
+	}
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return slices.Compact(forms)
+}
+
+// quotedJSON writes a text as JSON does, with or without its care for web pages.
+func quotedJSON(text string, html bool) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(html)
+	if e.Encode(text) != nil {
+		return `""` // never: every text can be written
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// lowerHex writes the escapes of an address in small letters.
+func lowerHex(escaped string) string {
+	b := []byte(escaped)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:], strings.ToLower(escaped[i+1:i+3]))
+		}
+	}
+	return string(b)
+}
+
+// inBase64 is what of a secret's base64 does not depend on what stands before and after it, for each of the three places it may begin at.
+func inBase64(secret string) []string {
+	var forms []string
+	for before := range 3 {
+		padded := append(make([]byte, before), secret...)
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			text := enc.EncodeToString(padded)
+			if len(padded)%3 != 0 {
+				text = text[:len(text)-1]
+			}
+			forms = append(forms, text[(before*8+5)/6:])
+		}
+	}
+	return forms
 }
 
 func hideForm(text, form string) string {

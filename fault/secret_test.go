@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,8 @@ func TestHide(t *testing.T) {
 		{"glued", "a" + key + "b", key, "a[token]b"},
 		{"as JSON", `{"e":"sk-abc\"d/ef+0123456789"}`, key, `{"e":"[token]"}`},
 		{"as query", "?k=sk-abc%22d%2Fef%2B0123456789", key, "?k=[token]"},
+		{"as query, small letters", "?k=sk-abc%22d%2fef%2b0123456789", key, "?k=[token]"},
+		{"as Basic", "Basic " + base64.StdEncoding.EncodeToString([]byte("me:"+key)), key, "Basic bWU6[token]Q=="},
 		{"cut off", "Bearer " + key[:9], key, "[token]"},
 		{"short, a word", "bad key x", "x", "bad key [token]"},
 		{"short, by chance", "Exception: next x.", "x", "Exception: next [token]."},
@@ -37,4 +40,19 @@ func FuzzHide(f *testing.F) {
 			t.Errorf("%q still holds %q", got, secret)
 		}
 	})
+}
+
+// TestFormsInBase64: wherever the secret begins and whatever follows, one of its forms stands in the encoded text.
+func TestFormsInBase64(t *testing.T) {
+	const key = "hf_0123~~~789>>>?"
+	for _, before := range []string{"", "a", "ab", "abc", "user:"} {
+		for _, after := range []string{"", "x", "xy"} {
+			for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+				text := enc.EncodeToString([]byte(before + key + after))
+				if got := Hide(text, key); !strings.Contains(got, Hidden) || len(got) > len(text)-len(key)+len(Hidden) {
+					t.Errorf("%q in %q: %q", key, before+key+after, got)
+				}
+			}
+		}
+	}
 }

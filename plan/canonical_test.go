@@ -26,6 +26,8 @@ server:
   engine: vllm
   runtime: docker
   image: registry.example:5000/vllm/vllm-openai@sha256:DIGEST
+  image_file: /images/engine.tar
+  base_image: registry.example:5000/vllm/vllm-openai@sha256:DIGEST
   command: [python3, -m, vllm]
   args: [--tensor-parallel-size, 8, "--x=y z", "true", '']
   env: {A: 1, B: true, C: "a b", D: 'it''s "so"'}
@@ -38,7 +40,8 @@ server:
   port: 9000
   endpoint: completions
   token_env: TOKEN
-  ready: {timeout: 90m}
+  ready: {timeout: 90m, process: 5m, port: 1h, health: 10m, model: 1m, token: 15m, idle: 20m}
+  expect: {version: "0.32", max_model_len: 128k, kv_tokens: 1000000, tensor_parallel: 8, pipeline_parallel: 1, data_parallel: 1, expert_parallel: 8, config_sha256: DIGEST}
   stop: {grace: 1h0m30s}
 routers:
   - {points: 1-31, kind: none}
@@ -54,10 +57,10 @@ workload:
   system: |
     You are a test.
     Answer.
-  sampling: {temperature: 0, top_p: 0.5, seed: -9223372036854775808, max_tokens: 1, ignore_eos: true}
+  sampling: {temperature: 0, top_p: 0.5, seed: -9223372036854775808, max_tokens: 1, cache_prompt: false, ignore_eos: true}
 protocol:
   sweep: {concurrency: [32, 1, 512], requests: 5, duration: 20m, min_duration: 90s, warmup: {requests: 3, duration: 1500ms}}
-checks: {gpu_count: 8, idle: required, power_cap: 750.5, drivers: [a, 1, true], smt: false, text: "8"}
+checks: {gpu_count: 8, idle: required, power_cap: 750.5, partition: [relaxed, CPX/NPS4], memory: [64, relaxed], temperature: "8"}
 telemetry: {interval: 250ms}
 allow_unpinned: true
 `, "DIGEST", strings.Repeat("0a", 32))

@@ -8,7 +8,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
+	"assay/plan/keys"
 	"assay/plan/spelling"
+	"assay/plan/syntax"
 )
 
 // maxItems bounds every list of a plan.
@@ -16,20 +18,20 @@ const maxItems = 10_000
 
 // decoder reads a YAML tree into the plan's types and remembers where each key stood.
 type decoder struct {
-	places   map[string]place // path → where it was written
-	set      string           // path of the override that is being read; "" for the plan's text
-	problems problems
+	places   map[string]syntax.Place // path → where it was written
+	set      string                  // path of the override that is being read; "" for the plan's text
+	problems syntax.Problems
 }
 
-func (d *decoder) at(n ast.Node) place {
+func (d *decoder) at(n ast.Node) syntax.Place {
 	if d.set != "" {
-		return place{Set: d.set}
+		return syntax.Place{Set: d.set}
 	}
-	return placeOf(n)
+	return syntax.PlaceOf(n)
 }
 
 func (d *decoder) fail(n ast.Node, code, hint, format string, args ...any) {
-	d.problems = append(d.problems, problem{At: d.at(n), Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
+	d.problems = append(d.problems, syntax.Problem{At: d.at(n), Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // value reads node n into v. A null leaves v as it is, as if the key were not there.
@@ -60,12 +62,12 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
 // section reads a mapping into a struct, whose fields are its only keys.
 func (d *decoder) section(n ast.Node, v reflect.Value, path string) {
 	d.pairs(n, path, func(name string, pair *ast.MappingValueNode) {
-		k, known := keyNamed(v.Type(), name)
+		k, known := keys.Named(v.Type(), name)
 		if !known {
 			d.unknown(pair.Key, name, v.Type(), path)
 			return
 		}
-		d.value(pair.Value, v.Field(k.Index), join(path, name))
+		d.value(pair.Value, v.Field(k.Index), keys.Join(path, name))
 	})
 }
 
@@ -78,7 +80,7 @@ func (d *decoder) unknown(n ast.Node, name string, t reflect.Type, path string) 
 	if home := homeOf(name); home != "" && home != path {
 		hint = fmt.Sprintf("%q is a key of %s", name, home)
 	}
-	d.fail(n, "unknown_key", hint, "unknown key %q%s%s", name, where, spelling.Meant(name, keyNames(t)))
+	d.fail(n, "unknown_key", hint, "unknown key %q%s%s", name, where, spelling.Meant(name, keys.Names(t)))
 }
 
 // table reads a mapping into a map, whose keys are free.
@@ -88,11 +90,11 @@ func (d *decoder) table(n ast.Node, v reflect.Value, path string) {
 	}
 	d.pairs(n, path, func(name string, pair *ast.MappingValueNode) {
 		if pair.Value.Type() == ast.NullType {
-			d.fail(pair.Key, "type", `write "" for an empty text`, "%s has no value", join(path, name))
+			d.fail(pair.Key, "type", `write "" for an empty text`, "%s has no value", keys.Join(path, name))
 			return
 		}
 		item := reflect.New(v.Type().Elem()).Elem()
-		d.value(pair.Value, item, join(path, name))
+		d.value(pair.Value, item, keys.Join(path, name))
 		v.SetMapIndex(reflect.ValueOf(name), item)
 	})
 }
@@ -109,12 +111,12 @@ func (d *decoder) pairs(n ast.Node, path string, each func(string, *ast.MappingV
 		d.wrong(n, path, "a section with keys")
 		return
 	}
-	first := map[string]place{}
+	first := map[string]syntax.Place{}
 	for _, pair := range pairs {
-		if d.problems.full() {
+		if d.problems.Full() {
 			return
 		}
-		name := textOf(pair.Key)
+		name := syntax.Scalar(pair.Key)
 		if at, twice := first[name]; twice {
 			d.fail(pair.Key, "duplicate_key", "keep one of the two", "key %q stands twice; the first is at %s", name, at)
 			continue
@@ -143,18 +145,18 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string) {
 			d.fail(node, "type", "remove the item or give it a value", "item %d of %s has no value", i, path)
 			continue
 		}
-		d.value(node, items.Index(i), join(path, strconv.Itoa(i)))
+		d.value(node, items.Index(i), keys.Join(path, strconv.Itoa(i)))
 	}
 	v.Set(items)
 }
 
 // scalar reads a text, number, switch, duration or length.
 func (d *decoder) scalar(n ast.Node, v reflect.Value, path string) {
-	if !isScalar(n) {
+	if !syntax.IsScalar(n) {
 		d.wrong(n, path, typeName(v.Type()))
 		return
 	}
-	if err := setScalar(v, textOf(n)); err != nil {
+	if err := setScalar(v, syntax.Scalar(n)); err != nil {
 		d.fail(n, "type", "", "%s: %s", path, err)
 	}
 }
@@ -194,7 +196,7 @@ func setNumber(v reflect.Value, text string) (err error) {
 		u, err = strconv.ParseUint(text, 10, 64)
 		v.SetUint(u)
 	case reflect.Float64:
-		f, ok := number(text)
+		f, ok := syntax.Number(text)
 		if !ok {
 			return fmt.Errorf("%q is not a number", text)
 		}
@@ -213,7 +215,7 @@ func (d *decoder) free(n ast.Node, v reflect.Value, path string) {
 	if s, ok := n.(*ast.SequenceNode); ok {
 		items := make([]any, len(s.Values))
 		for i, node := range s.Values {
-			if !isScalar(node) {
+			if !syntax.IsScalar(node) {
 				d.wrong(node, path, "a number, a text or true or false")
 				continue
 			}
@@ -222,7 +224,7 @@ func (d *decoder) free(n ast.Node, v reflect.Value, path string) {
 		v.Set(reflect.ValueOf(items))
 		return
 	}
-	if !isScalar(n) {
+	if !syntax.IsScalar(n) {
 		d.wrong(n, path, "a number, a text, true or false, or a list of them")
 		return
 	}
@@ -230,11 +232,11 @@ func (d *decoder) free(n ast.Node, v reflect.Value, path string) {
 }
 
 func plainValue(n ast.Node) any {
-	text := textOf(n)
+	text := syntax.Scalar(n)
 	if t := n.GetToken().Type; n.Type() == ast.LiteralType || t == token.SingleQuoteType || t == token.DoubleQuoteType {
 		return text
 	}
-	if f, ok := number(text); ok {
+	if f, ok := syntax.Number(text); ok {
 		return f
 	}
 	if text == "true" || text == "false" {
@@ -247,5 +249,5 @@ func (d *decoder) wrong(n ast.Node, path, want string) {
 	if path == "" {
 		path = "the plan"
 	}
-	d.fail(n, "type", "", "%s must be %s, not %s", path, want, nodeName(n))
+	d.fail(n, "type", "", "%s must be %s, not %s", path, want, syntax.Kind(n))
 }

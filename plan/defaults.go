@@ -5,11 +5,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"assay/plan/keys"
+	"assay/plan/syntax"
 )
 
 // fillDefaults completes a plan: first what depends on other keys, then the defaults its fields' tags state. A key that was
 // written keeps its value, also when that is zero; an empty text counts as not written.
-func fillDefaults(p *Plan, written map[string]place) {
+func fillDefaults(p *Plan, written map[string]syntax.Place) {
 	p.Server.fillDefaults()
 	if p.Model.Served == "" {
 		p.Model.Served = p.Model.Name
@@ -21,11 +25,17 @@ func fillDefaults(p *Plan, written map[string]place) {
 	for i := range p.Routers {
 		p.Routers[i].fillDefaults()
 	}
+	if c := &p.Client; c.Runtime == "" && c.Kind != "" && c.Kind != "native" {
+		c.Runtime = pick(c.Image != "", "docker", "process")
+	}
 	if p.Workload.Lengths == "" && (p.Workload.InputLen > 0 || p.Workload.Kind == "trace" || p.Protocol.Matrix != nil) {
 		p.Workload.Lengths = "tokens"
 	}
 	if s := p.Protocol.Serve; s != nil {
 		s.fillDefaults(written)
+	}
+	if s := p.Protocol.Sweep; s != nil && s.Warmup.Stable > 0 && !has(written, "protocol.sweep.warmup.timeout") {
+		s.Warmup.Timeout = Duration(10 * time.Minute)
 	}
 	fillTagged(reflect.ValueOf(p).Elem(), "", written)
 }
@@ -49,10 +59,10 @@ func (s *Server) fillDefaults() {
 		return
 	}
 	large := slices.Contains([]string{"vllm", "sglang", "trtllm", "tgi"}, s.Engine) // engines for accelerators, whose workers talk through shared memory
-	if s.GPUs == "" {
-		s.GPUs = pick(large, "all", "none")
+	if s.GPUs == "" && !large {                                                     // what a large one gets depends on the machine
+		s.GPUs = "none"
 	}
-	if s.ShmSize == "" {
+	if s.ShmSize == "" && s.IPC != "host" {
 		s.ShmSize = pick(large, "16g", "")
 	}
 	if s.Network == "" {
@@ -81,7 +91,7 @@ func (s *Server) impliedRuntime() string {
 	return ""
 }
 
-func (s *Serve) fillDefaults(written map[string]place) {
+func (s *Serve) fillDefaults(written map[string]syntax.Place) {
 	switch s.Arrival {
 	case "gamma":
 		if !has(written, "protocol.serve.burstiness") {
@@ -122,9 +132,9 @@ func inputLenOf(p Plan) Length {
 }
 
 // fillTagged gives every key that was not written the default of its field's tag.
-func fillTagged(v reflect.Value, path string, written map[string]place) {
-	for _, k := range keysOf(v.Type()) {
-		field, at := v.Field(k.Index), join(path, k.Name)
+func fillTagged(v reflect.Value, path string, written map[string]syntax.Place) {
+	for _, k := range keys.Of(v.Type()) {
+		field, at := v.Field(k.Index), keys.Join(path, k.Name)
 		if field.Kind() == reflect.Pointer {
 			field = field.Elem() // the zero Value when nil, which has no kind and no default
 		}
@@ -133,7 +143,7 @@ func fillTagged(v reflect.Value, path string, written map[string]place) {
 			fillTagged(field, at, written)
 		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
 			for i := range field.Len() {
-				fillTagged(field.Index(i), join(at, strconv.Itoa(i)), written)
+				fillTagged(field.Index(i), keys.Join(at, strconv.Itoa(i)), written)
 			}
 		case k.Default != "" && (!has(written, at) || field.Kind() == reflect.String && field.String() == ""):
 			if err := setScalar(field, k.Default); err != nil {
@@ -143,7 +153,7 @@ func fillTagged(v reflect.Value, path string, written map[string]place) {
 	}
 }
 
-func has(written map[string]place, path string) bool {
+func has(written map[string]syntax.Place, path string) bool {
 	_, ok := written[path]
 	return ok
 }

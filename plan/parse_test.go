@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/fault"
+	"assay/plan/syntax"
 )
 
 // base is a plan whose lines the tables below replace or extend: server is line 4, protocol is line 8.
@@ -57,7 +58,7 @@ func TestSyntaxFaults(t *testing.T) {
 		"not UTF-8":       {"name: a\nmodel: \xff\n", "plan.encoding", "line 2, column 8: byte 0xff is not UTF-8"},
 		"UTF-16":          {"\xff\xfea\x00", "plan.encoding", "line 1, column 1: byte 0xff is not UTF-8"},
 		"binary":          {"é: \x01", "plan.encoding", "line 1, column 4: control character 0x01"},
-		"too large":       {strings.Repeat("#", MaxBytes+1), "plan.too_large", "the plan has 1048577 bytes, more than 1 MiB"},
+		"too large":       {strings.Repeat("#", syntax.MaxBytes+1), "plan.too_large", "the plan has 1048577 bytes, more than 1 MiB"},
 		"too many keys":   {strings.Repeat("a: 1\n", 3000), "plan.too_large", "line 2001, column 2: the plan has more than 2000 keys or 25000 values"},
 		"two documents":   {base + "---\nname: x\n", "plan.documents", "line 13, column 1: a second document begins"},
 		"anchor":          {"name: &x a\n", "plan.unsupported", "line 1, column 7: anchors (&x), aliases (*x) and merges (<<) are not read"},
@@ -99,7 +100,7 @@ func TestKeyFaults(t *testing.T) {
 		"unknown at the top": {"workload:", "workloads:", "plan.unknown_key", `line 7, column 1: unknown key "workloads"; did you mean "workload"?`},
 		"swapped letters":    {"engine: sim", "enigne: sim", "plan.unknown_key", `line 5, column 3: unknown key "enigne" in server; did you mean "engine"?`},
 		"other case":         {"engine: sim", "Engine: sim", "plan.unknown_key", `line 5, column 3: unknown key "Engine" in server; did you mean "engine"?`},
-		"in a flow section":  {"{name: m}", "{name: m, pfad: x}", "plan.unknown_key", `line 3, column 18: unknown key "pfad" in model; known are name, served, revision, path`},
+		"in a flow section":  {"{name: m}", "{name: m, pfad: x}", "plan.unknown_key", `line 3, column 18: unknown key "pfad" in model; known are name, served, revision, path, hash, sha256`},
 		"in a list": {"workload:", "routers:\n  - {points: all, kind: none, imag: x}\nworkload:", "plan.unknown_key",
 			`line 8, column 31: unknown key "imag" in routers.0; did you mean "image"?`},
 		"number as key":  {"name: n\n", "name: n\n5: x\n", "plan.unknown_key", ""},
@@ -163,7 +164,7 @@ func TestAllFaultsAreListed(t *testing.T) {
 
 func TestManyFaultsAreCut(t *testing.T) {
 	f := refused(t, with(t, "[1, 2]", "["+strings.Repeat("0, ", 5000)+"]"))
-	if lines := strings.Count(f.Text, "\n"); lines != shown || !strings.HasPrefix(f.Text, "the plan has more than 20 faults:") {
+	if lines := strings.Count(f.Text, "\n"); lines != 20 || !strings.HasPrefix(f.Text, "the plan has more than 20 faults:") {
 		t.Errorf("%d lines: %s", lines, f.Text)
 	}
 	f = refused(t, with(t, "[1, 2]", "["+strings.Repeat("1, ", maxItems+1)+"]"))

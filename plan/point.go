@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -85,6 +86,16 @@ func (m Matrix) prefills() []Length {
 
 // routerFor finds the router whose range holds the point's load.
 func (p Plan) routerFor(point Point) Router {
+	for _, r := range p.Routers {
+		if p.serves(r, point) {
+			return r
+		}
+	}
+	return Router{Kind: RouterNone}
+}
+
+// serves tells whether a router's range holds the point's load.
+func (p Plan) serves(r Router, point Point) bool {
 	load := point.Concurrency
 	switch point.Phase {
 	case PhasePrefill:
@@ -92,10 +103,17 @@ func (p Plan) routerFor(point Point) Router {
 	case PhaseServe:
 		load = p.Protocol.Serve.MaxConcurrency
 	}
-	for _, r := range p.Routers {
-		if span, err := parseSpan(r.Points); err == nil && span.holds(load) {
-			return r
+	span, err := parseSpan(r.Points)
+	return err == nil && span.holds(load)
+}
+
+// IdleRouters says of each router that no point of the plan goes through it: it is never started.
+func (p Plan) IdleRouters() []string {
+	var idle []string
+	for i, r := range p.Routers {
+		if r.Kind != RouterNone && !slices.ContainsFunc(p.Points(), func(at Point) bool { return p.serves(r, at) }) {
+			idle = append(idle, fmt.Sprintf("routers.%d (%s) is not used: its points are %q, and the plan has none of them", i, r.Kind, r.Points))
 		}
 	}
-	return Router{Kind: RouterNone}
+	return idle
 }

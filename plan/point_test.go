@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,7 +69,7 @@ func TestDefaultsThatDepend(t *testing.T) {
 		"runtime of sim":      {matrix, []string{"server.runtime="}, func(p Plan) any { return p.Server.Runtime }, "process"},
 		"completions by url":  {endpoint, []string{"server.url=http://h/v1/completions/"}, func(p Plan) any { return p.Server.Endpoint }, "completions"},
 		"chat by url":         {endpoint, []string{"server.url=http://h/v1/chat/completions"}, func(p Plan) any { return p.Server.Endpoint }, "chat"},
-		"gpus of vllm":        {docker, nil, func(p Plan) any { return p.Server.GPUs + " " + p.Server.ShmSize + " " + p.Server.Network }, "all 16g bridge"},
+		"gpus of vllm":        {docker, nil, func(p Plan) any { return p.Server.GPUs + " " + p.Server.ShmSize + " " + p.Server.Network }, " 16g bridge"},
 		"gpus of llamacpp":    {docker, []string{"server.engine=llamacpp"}, func(p Plan) any { return p.Server.GPUs + " " + p.Server.ShmSize }, "none "},
 		"no gpus in process":  {matrix, nil, func(p Plan) any { return p.Server.GPUs + p.Server.Network }, ""},
 		"salt":                {docker, nil, func(p Plan) any { return p.Workload.Salt }, "run"},
@@ -88,6 +89,9 @@ func TestDefaultsThatDepend(t *testing.T) {
 		"speed 0.5":           {endpoint, []string{"workload={kind: trace, dataset: {path: a}}", "protocol.serve={arrival: trace, speed: 0.5}"}, func(p Plan) any { return p.Points()[0].Speed }, 0.5},
 		"runtime by urls":     {endpoint, []string{"server={urls: [http://a, http://b]}"}, func(p Plan) any { return p.Server.Runtime + p.Server.Engine }, "endpointopenai"},
 		"prefill contexts":    {matrix, []string{"protocol.matrix.prefill_contexts=2k,1048512"}, func(p Plan) any { return p.Points()[1].ID }, "prefill-1048512"},
+		"warm-up":             {docker, []string{"protocol={sweep: {concurrency: 1, requests: 1, warmup: {stable: 0.05}}}"}, func(p Plan) any { return p.Protocol.Sweep.Warmup.Timeout.String() }, "10m"},
+		"warm-up, written":    {docker, []string{"protocol={sweep: {concurrency: 1, requests: 1, warmup: {stable: 0.05, timeout: 1m}}}"}, func(p Plan) any { return p.Protocol.Sweep.Warmup.Timeout.String() }, "1m"},
+		"warm-up as it was":   {docker, []string{"protocol={sweep: {concurrency: 1, requests: 1, warmup: {requests: 3}}}"}, func(p Plan) any { return p.Protocol.Sweep.Warmup.Timeout }, Duration(0)},
 		"stable":              {matrix, nil, func(p Plan) any { return p.Protocol.Matrix.Stable.String() }, "3s"},
 		"served":              {docker, nil, func(p Plan) any { return p.Model.Served }, "m"},
 		"zero is kept":        {docker, []string{"client.drain=0s"}, func(p Plan) any { return p.Client.Drain }, Duration(0)},
@@ -103,5 +107,25 @@ func TestDefaultsThatDepend(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestIdleRouters(t *testing.T) {
+	for name, c := range map[string]struct {
+		sets []string
+		want string
+	}{
+		"no router":      {[]string{"protocol.sweep.concurrency=2"}, ""},
+		"used":           {[]string{"protocol.sweep.concurrency=2,32", "routers=[{points: '32', kind: nginx}]"}, ""},
+		"beside":         {[]string{"protocol.sweep.concurrency=2", "routers=[{points: '1-8', kind: nginx}, {points: '32', kind: haproxy}]"}, `routers.1 (haproxy) is not used: its points are "32", and the plan has none of them`},
+		"starts nothing": {[]string{"protocol.sweep.concurrency=2", "routers=[{points: '32', kind: none}]"}, ""},
+	} {
+		p, err := ParseSet([]byte(base), c.sets)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := strings.Join(p.IdleRouters(), "\n"); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"assay/plan/keys"
 )
 
 // TestReference: docs/plan.md says what the types say.
@@ -22,14 +24,14 @@ func reference(t *testing.T) []byte {
 	}
 	doc.Write(example)
 	doc.WriteString("```\n\n## Keys\n\nKeys in **bold** must be there. Where no default stands but the meaning names one, it depends on other keys.\n")
-	notes := comments()
+	notes := keys.Comments(source)
 	eachSection(reflect.TypeFor[Plan](), "", func(path string, section reflect.Type) {
 		title := "### `" + path + "`"
 		if path == "" {
 			title = "### Top level"
 		}
 		fmt.Fprintf(&doc, "\n%s\n\n%s\n\n| key | type | default | meaning |\n|---|---|---|---|\n", title, notes[section.Name()])
-		for _, k := range keysOf(section) {
+		for _, k := range keys.Of(section) {
 			fmt.Fprintf(&doc, "| %s | %s | %s | %s |\n", nameCell(k), typeCell(k), defaultCell(k), cell(notes[section.Name()+"."+k.Field]))
 		}
 	})
@@ -38,14 +40,14 @@ func reference(t *testing.T) []byte {
 	return doc.Bytes()
 }
 
-func nameCell(k key) string {
+func nameCell(k keys.Key) string {
 	if k.Required {
 		return "**`" + k.Name + "`**"
 	}
 	return "`" + k.Name + "`"
 }
 
-func typeCell(k key) string {
+func typeCell(k keys.Key) string {
 	t, list, many := k.Type, "", ""
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -81,7 +83,7 @@ func kindCell(t reflect.Type) string {
 	return "whole number"
 }
 
-func boundsCell(k key) string {
+func boundsCell(k keys.Key) string {
 	switch {
 	case k.Longest > 0:
 		return fmt.Sprintf(", at most %d characters", k.Longest)
@@ -95,7 +97,7 @@ func boundsCell(k key) string {
 	return ""
 }
 
-func defaultCell(k key) string {
+func defaultCell(k keys.Key) string {
 	if k.Default != "" {
 		return "`" + k.Default + "`"
 	}
@@ -115,14 +117,14 @@ func readFile(t *testing.T, name string) []byte {
 
 // TestEveryKeyIsDescribed: no key without a meaning, no section without one.
 func TestEveryKeyIsDescribed(t *testing.T) {
-	notes := comments()
+	notes := keys.Comments(source)
 	eachSection(reflect.TypeFor[Plan](), "", func(path string, section reflect.Type) {
 		if notes[section.Name()] == "" {
 			t.Errorf("section %s (%s) has no comment", path, section.Name())
 		}
-		for _, k := range keysOf(section) {
+		for _, k := range keys.Of(section) {
 			if notes[section.Name()+"."+k.Field] == "" {
-				t.Errorf("%s has no comment beside %s.%s", join(path, k.Name), section.Name(), k.Field)
+				t.Errorf("%s has no comment beside %s.%s", keys.Join(path, k.Name), section.Name(), k.Field)
 			}
 		}
 	})

@@ -6,11 +6,13 @@ import (
 	"reflect"
 
 	"github.com/invopop/jsonschema"
+
+	"assay/plan/keys"
 )
 
 // Schema is the JSON Schema of a plan, for editors: what Parse reads before it looks at how keys go together.
 func Schema() []byte {
-	notes := comments()
+	notes := keys.Comments(source)
 	r := jsonschema.Reflector{
 		ExpandedStruct:             true,
 		RequiredFromJSONSchemaTags: true,
@@ -53,7 +55,7 @@ func eitherOf(of ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.
 
 func oneProtocol() []*jsonschema.Schema {
 	var of []*jsonschema.Schema
-	for _, name := range keyNames(reflect.TypeFor[Protocol]()) {
+	for _, name := range keys.Names(reflect.TypeFor[Protocol]()) {
 		of = append(of, &jsonschema.Schema{Required: []string{name}})
 	}
 	return of
@@ -61,7 +63,7 @@ func oneProtocol() []*jsonschema.Schema {
 
 // loosen makes a section's schema take what Parse takes beside the type's own form.
 func loosen(s *jsonschema.Schema, t reflect.Type) {
-	for _, k := range keysOf(t) {
+	for _, k := range keys.Of(t) {
 		old, ok := s.Properties.Get(k.Name)
 		if !ok {
 			continue
@@ -70,7 +72,7 @@ func loosen(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-func looseKey(old *jsonschema.Schema, k key) *jsonschema.Schema {
+func looseKey(old *jsonschema.Schema, k keys.Key) *jsonschema.Schema {
 	loose := *old
 	switch {
 	case k.Name == "env":

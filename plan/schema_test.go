@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"assay/plan/keys"
 )
 
 func TestSchemaGolden(t *testing.T) { golden(t, "testdata/schema.json", Schema()) }
@@ -31,16 +33,16 @@ func TestSchemaHasEveryKey(t *testing.T) {
 		if got.Additional == nil || *got.Additional {
 			t.Errorf("%s takes unknown keys", path)
 		}
-		keys := keysOf(typ)
-		if len(got.Properties) != len(keys) {
-			t.Errorf("%s has %d keys in the schema, %d in the type", path, len(got.Properties), len(keys))
+		wanted := keys.Of(typ)
+		if len(got.Properties) != len(wanted) {
+			t.Errorf("%s has %d keys in the schema, %d in the type", path, len(got.Properties), len(wanted))
 		}
-		for _, k := range keys {
+		for _, k := range wanted {
 			if got.Properties[k.Name].Description == "" {
-				t.Errorf("%s is not described", join(path, k.Name))
+				t.Errorf("%s is not described", keys.Join(path, k.Name))
 			}
 			if slices.Contains(got.Required, k.Name) != k.Required {
-				t.Errorf("%s: required differs", join(path, k.Name))
+				t.Errorf("%s: required differs", keys.Join(path, k.Name))
 			}
 		}
 	})

@@ -8,7 +8,9 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"assay/plan/keys"
 	"assay/plan/spelling"
+	"assay/plan/syntax"
 )
 
 // setHint says how an override is written.
@@ -21,14 +23,14 @@ func (d *decoder) override(v reflect.Value, text string) {
 	d.set = path // without the value, which may be long or secret
 	defer func() { d.set = "" }()
 	if !ok || path == "" {
-		d.problems = append(d.problems, problem{Code: "set", Text: fmt.Sprintf("override %q is not path=value", text), Hint: setHint})
+		d.problems = append(d.problems, syntax.Problem{Code: "set", Text: fmt.Sprintf("override %q is not path=value", text), Hint: setHint})
 		return
 	}
 	d.descend(v, "", path, value)
 }
 
 func (d *decoder) refuse(code, format string, args ...any) {
-	d.problems = append(d.problems, problem{At: place{Set: d.set}, Code: code, Text: fmt.Sprintf(format, args...), Hint: setHint})
+	d.problems = append(d.problems, syntax.Problem{At: syntax.Place{Set: d.set}, Code: code, Text: fmt.Sprintf(format, args...), Hint: setHint})
 }
 
 // descend follows what is left of a path from v, which stands at done, and puts the value at its end.
@@ -45,12 +47,12 @@ func (d *decoder) descend(v reflect.Value, done, rest, value string) {
 		}
 		d.descend(v.Elem(), done, rest, value)
 	case reflect.Struct:
-		k, known := keyNamed(v.Type(), name)
+		k, known := keys.Named(v.Type(), name)
 		if !known {
-			d.unknownPath(name, keyNames(v.Type()), done)
+			d.unknownPath(name, keys.Names(v.Type()), done)
 			return
 		}
-		d.descend(v.Field(k.Index), join(done, name), next, value)
+		d.descend(v.Field(k.Index), keys.Join(done, name), next, value)
 	case reflect.Slice:
 		d.descendList(v, done, name, next, value)
 	case reflect.Map:
@@ -82,7 +84,7 @@ func (d *decoder) descendList(v reflect.Value, done, name, next, value string) {
 	if i == v.Len() {
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 	}
-	d.descend(v.Index(i), join(done, name), next, value)
+	d.descend(v.Index(i), keys.Join(done, name), next, value)
 }
 
 // setItem puts a value into a map; its key is all that is left of the path, dots included.
@@ -91,7 +93,7 @@ func (d *decoder) setItem(v reflect.Value, done, name, value string) {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
 	item := reflect.New(v.Type().Elem()).Elem()
-	d.assign(item, join(done, name), value)
+	d.assign(item, keys.Join(done, name), value)
 	v.SetMapIndex(reflect.ValueOf(name), item)
 }
 
@@ -103,7 +105,7 @@ func (d *decoder) assign(v reflect.Value, path, value string) {
 	}
 	node, found := valueNode(v.Type(), value)
 	for _, p := range found {
-		p.At = place{Set: d.set}
+		p.At = syntax.Place{Set: d.set}
 		d.problems = append(d.problems, p)
 	}
 	if len(found) > 0 {
@@ -123,9 +125,9 @@ func (d *decoder) clear(v reflect.Value, path string) {
 }
 
 // valueNode parses a value. Where a list is wanted, "1,2,4" is one; where a text is wanted, any value is that text.
-func valueNode(t reflect.Type, value string) (ast.Node, problems) {
+func valueNode(t reflect.Type, value string) (ast.Node, syntax.Problems) {
 	if t.Kind() == reflect.String {
-		return parseText([]byte(quote(unquote(value))))
+		return syntax.Parse([]byte(quote(unquote(value))))
 	}
 	trimmed := strings.TrimSpace(value)
 	if t.Kind() == reflect.Slice && !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") && strings.Contains(trimmed, ",") {
@@ -135,7 +137,7 @@ func valueNode(t reflect.Type, value string) (ast.Node, problems) {
 		}
 		value = "[" + strings.Join(items, ",") + "]"
 	}
-	return parseText([]byte(value))
+	return syntax.Parse([]byte(value))
 }
 
 // unquote takes the quotes off a text that is written in YAML's or JSON's quotes.
@@ -144,9 +146,9 @@ func unquote(value string) string {
 	if len(trimmed) < 2 || trimmed[0] != '"' && trimmed[0] != '\'' || trimmed[0] != trimmed[len(trimmed)-1] {
 		return value
 	}
-	node, found := parseText([]byte(trimmed))
-	if len(found) > 0 || !isScalar(node) {
+	node, found := syntax.Parse([]byte(trimmed))
+	if len(found) > 0 || !syntax.IsScalar(node) {
 		return value
 	}
-	return textOf(node)
+	return syntax.Scalar(node)
 }

@@ -25,7 +25,7 @@ func TestSet(t *testing.T) {
 		"first arg":       {[]string{"server.args.0=--x, y"}, func(p Plan) any { return p.Server.Args }, []string{"--x, y"}},
 		"args":            {[]string{"server.args=--x,--y=1"}, func(p Plan) any { return p.Server.Args }, []string{"--x", "--y=1"}},
 		"variable":        {[]string{"server.env.A_B=1"}, func(p Plan) any { return p.Server.Env }, map[string]string{"A_B": "1"}},
-		"check":           {[]string{"checks.gpu_count=8", "checks.idle=ignore", "checks.smt=true"}, func(p Plan) any { return p.Checks }, map[string]any{"gpu_count": 8.0, "idle": "ignore", "smt": true}},
+		"check":           {[]string{"checks.gpu_count=8", "checks.idle=ignore", "checks.swap=required"}, func(p Plan) any { return p.Checks }, map[string]any{"gpu_count": 8.0, "idle": "ignore", "swap": "required"}},
 		"new section":     {[]string{"workload.sampling.temperature=0.5"}, func(p Plan) any { return *p.Workload.Sampling.Temperature }, 0.5},
 		"duration":        {[]string{"protocol.sweep.duration=90s"}, func(p Plan) any { return p.Protocol.Sweep.Duration.String() }, "1m30s"},
 		"length":          {[]string{"workload.input_len=8k"}, func(p Plan) any { return int(p.Workload.InputLen) }, 8192},

@@ -11,16 +11,24 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"assay/plan/keys"
 	"assay/plan/spelling"
+	"assay/plan/syntax"
 )
 
 // longest is the most a duration may be; more is a slip of the pen.
 const longest = 30 * 24 * time.Hour
 
+// Samples are this far apart: closer ones cost the load they stand beside, and of a point that holds one or two nothing can be told.
+const (
+	closestSamples  = 10 * time.Millisecond
+	farthestSamples = time.Minute
+)
+
 // validator collects what is wrong with a plan whose defaults are filled.
 type validator struct {
-	places   map[string]place
-	problems problems
+	places   map[string]syntax.Place
+	problems syntax.Problems
 }
 
 // plan checks every rule: first the bounds of each key, then what keys demand of each other.
@@ -32,23 +40,31 @@ func (v *validator) plan(p Plan) {
 	v.workload(p)
 	v.protocol(p)
 	v.checks(p.Checks)
-	v.problems.sort()
+	v.telemetry(p.Telemetry)
+	v.problems.Sort()
+}
+
+func (v *validator) telemetry(t Telemetry) {
+	const path = "telemetry.interval"
+	if every := t.Interval.Std(); !v.failed(path) && (every < closestSamples || every > farthestSamples) {
+		v.fail(path, "value", "", "%s is %s; it is %s at least and %s at most", path, t.Interval, Duration(closestSamples), Duration(farthestSamples))
+	}
 }
 
 // fail adds a problem at path, or where the nearest section above it stands.
 func (v *validator) fail(path, code, hint, format string, args ...any) {
-	if v.problems.full() {
+	if v.problems.Full() {
 		return
 	}
-	v.problems = append(v.problems, problem{v.place(path), path, code, fmt.Sprintf(format, args...), hint})
+	v.problems = append(v.problems, syntax.Problem{At: v.place(path), Path: path, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // failed tells whether a problem at path is known, so that rules on top of it stay silent.
 func (v *validator) failed(path string) bool {
-	return slices.ContainsFunc(v.problems, func(p problem) bool { return p.Path == path })
+	return slices.ContainsFunc(v.problems, func(p syntax.Problem) bool { return p.Path == path })
 }
 
-func (v *validator) place(path string) place {
+func (v *validator) place(path string) syntax.Place {
 	for {
 		if at, ok := v.places[path]; ok {
 			return at
@@ -63,12 +79,12 @@ func (v *validator) place(path string) place {
 
 // section applies the rules of the tags to every key at and below a section.
 func (v *validator) section(s reflect.Value, path string) {
-	for _, k := range keysOf(s.Type()) {
-		v.key(s.Field(k.Index), k, join(path, k.Name))
+	for _, k := range keys.Of(s.Type()) {
+		v.key(s.Field(k.Index), k, keys.Join(path, k.Name))
 	}
 }
 
-func (v *validator) key(f reflect.Value, k key, path string) {
+func (v *validator) key(f reflect.Value, k keys.Key, path string) {
 	if f.Kind() == reflect.Pointer {
 		if f.IsNil() {
 			return
@@ -78,7 +94,7 @@ func (v *validator) key(f reflect.Value, k key, path string) {
 	switch f.Kind() {
 	case reflect.Struct:
 		if k.Required && !has(v.places, path) {
-			v.fail(path, "missing", "", "%s is missing; it holds %s", path, strings.Join(keyNames(f.Type()), ", "))
+			v.fail(path, "missing", "", "%s is missing; it holds %s", path, strings.Join(keys.Names(f.Type()), ", "))
 			return
 		}
 		v.section(f, path)
@@ -89,12 +105,12 @@ func (v *validator) key(f reflect.Value, k key, path string) {
 	}
 }
 
-func (v *validator) items(f reflect.Value, k key, path string) {
+func (v *validator) items(f reflect.Value, k keys.Key, path string) {
 	if k.Required && f.Len() == 0 {
 		v.fail(path, "missing", "", "%s is missing: write one value or a list", path)
 	}
 	for i := range f.Len() {
-		at := join(path, strconv.Itoa(i))
+		at := keys.Join(path, strconv.Itoa(i))
 		if f.Index(i).Kind() == reflect.Struct {
 			v.section(f.Index(i), at)
 			continue
@@ -103,7 +119,7 @@ func (v *validator) items(f reflect.Value, k key, path string) {
 	}
 }
 
-func (v *validator) scalar(f reflect.Value, k key, path string) {
+func (v *validator) scalar(f reflect.Value, k keys.Key, path string) {
 	switch {
 	case f.Kind() == reflect.String:
 		v.text(f.String(), k, path)
@@ -116,7 +132,7 @@ func (v *validator) scalar(f reflect.Value, k key, path string) {
 	}
 }
 
-func (v *validator) text(s string, k key, path string) {
+func (v *validator) text(s string, k keys.Key, path string) {
 	if s == "" {
 		if k.Required {
 			v.fail(path, "missing", "", "%s is missing%s", path, oneOf(k.Enum))
@@ -133,7 +149,7 @@ func (v *validator) text(s string, k key, path string) {
 }
 
 // name checks a text that stands in lists.
-func (v *validator) name(s string, k key, path string) {
+func (v *validator) name(s string, k keys.Key, path string) {
 	switch {
 	case k.Longest == 0:
 	case utf8.RuneCountInString(s) > k.Longest:
@@ -159,7 +175,7 @@ func oneOf(words []string) string {
 	return ": write one of " + strings.Join(words, ", ")
 }
 
-func (v *validator) bounds(n float64, k key, path string) {
+func (v *validator) bounds(n float64, k keys.Key, path string) {
 	show := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	switch {
 	case k.Above != nil && n <= *k.Above && (n != 0 || has(v.places, path) || k.Required):
@@ -178,21 +194,13 @@ var (
 	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:-]*(@sha256:[0-9a-f]{64})?$`)
 	headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 	envForm    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	gpusForm   = regexp.MustCompile(`^(all|none|[0-9]+(,[0-9]+)*)$`)
+	gpusForm   = regexp.MustCompile(`^(all|none|count:[1-9][0-9]?)$`)
+	deviceForm = regexp.MustCompile(`^([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$|^(GPU|MIG)-[0-9a-fA-F-]{8,}$`)
 	secretForm = regexp.MustCompile(`(?i)(^|[_-])(TOKEN|KEY|SECRET|PASSWORD|PASSWD)$`)
-	shmForm    = regexp.MustCompile(`^[1-9][0-9]{0,9}[kmgKMG]?$`)
-	checkForm  = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+	// numbersForm is a list of numbers and ranges: "0", "0,1", "0-31,64-95".
+	numbersForm    = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)
+	ulimitForm     = regexp.MustCompile(`^(unlimited|[0-9]{1,18})(:(unlimited|[0-9]{1,18}))?$`)
+	capabilityForm = regexp.MustCompile(`^[A-Z][A-Z_]{2,40}$`)
+	userForm       = regexp.MustCompile(`^[0-9]{1,10}(:[0-9]{1,10})?$`)
+	shmForm        = regexp.MustCompile(`^[1-9][0-9]{0,9}[kmgKMG]?$`)
 )
-
-// checks go by id; which ids there are is known where the checks are.
-func (v *validator) checks(checks map[string]any) {
-	for id, want := range checks {
-		path := "checks." + id
-		if !checkForm.MatchString(id) {
-			v.fail(path, "value", "", "checks: %q is not the id of a check; ids are lower case, such as gpu_count", id)
-		}
-		if s, ok := want.(string); ok && strings.TrimSpace(s) == "" {
-			v.fail(path, "value", "", "%s is empty: write required, ignore or the wanted value", path)
-		}
-	}
-}

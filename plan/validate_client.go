@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"assay/plan/keys"
 )
 
 // client checks the headers of requests and how several servers share them.
@@ -30,11 +32,33 @@ func (v *validator) client(p Plan) {
 		}
 	}
 	for i, name := range c.RoutingHeaders {
-		v.header(name, join("client.routing_headers", strconv.Itoa(i)), seen)
+		v.header(name, keys.Join("client.routing_headers", strconv.Itoa(i)), seen)
 	}
-	if c.Balance != "" && len(p.Server.URLs) == 0 {
-		v.fail("client.balance", "value", "remove it or write server.urls", "client.balance has a meaning with server.urls only")
+	if c.Balance != "" && len(p.Server.URLs) == 0 && p.Server.Replicas < 2 {
+		v.fail("client.balance", "value", "remove it, or write server.urls or server.replicas", "client.balance has a meaning with several servers only")
 	}
+	v.external(c, p.Unpinned)
+}
+
+// external checks the keys of a client that is another program.
+func (v *validator) external(c Client, unpinned bool) {
+	if c.Kind == "native" {
+		for _, k := range []struct {
+			key string
+			set bool
+		}{{"runtime", c.Runtime != ""}, {"image", c.Image != ""}, {"command", len(c.Command) > 0}, {"args", len(c.Args) > 0}, {"env_from", len(c.EnvFrom) > 0}, {"tokenizer", c.Tokenizer != ""}} {
+			if k.set {
+				v.fail("client."+k.key, "value", "remove it, or name another client.kind", "client.%s has no meaning for the client native", k.key)
+			}
+		}
+		return
+	}
+	if c.Runtime == "docker" {
+		v.image(c.Image, "client.image", "client.runtime docker", unpinned)
+	} else if c.Image != "" {
+		v.fail("client.image", "value", "remove the image or write runtime: docker", "client.image has no meaning for runtime %s", c.Runtime)
+	}
+	v.envFrom(c.EnvFrom, nil, "client.env")
 }
 
 // ownHeaders are the program's: a plan cannot set them.

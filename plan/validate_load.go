@@ -124,6 +124,17 @@ func (v *validator) sweep(s Sweep) {
 	if s.Duration > 0 && s.MinDuration > s.Duration {
 		v.fail(at+".min_duration", "value", "", "%s.min_duration %s is longer than duration %s", at, s.MinDuration, s.Duration)
 	}
+	v.warmup(s.Warmup, at+".warmup")
+}
+
+func (v *validator) warmup(w Warmup, at string) {
+	switch {
+	case v.failed(at + ".stable"):
+	case w.Stable == 0 && w.Timeout > 0:
+		v.fail(at+".timeout", "value", "remove it, or write stable: 0.05", "%s.timeout has no meaning without stable", at)
+	case w.Stable > 0 && w.Timeout <= w.Duration:
+		v.fail(at+".timeout", "value", "write a longer one", "%s.timeout %s leaves no time after duration %s for the load to be stable", at, w.Timeout, w.Duration)
+	}
 }
 
 func (v *validator) serve(s Serve) {

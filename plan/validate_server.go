@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/plan/keys"
 )
 
 // pinHint says how a digest is found.
@@ -18,7 +20,7 @@ func (v *validator) server(p Plan) {
 		v.fail("server.runtime", "missing", "", "server.runtime is missing: write docker with an image, process with a command, or endpoint with a url")
 	}
 	if s.Engine == "" && has(v.places, "server") {
-		engine, _ := keyNamed(reflect.TypeFor[Server](), "engine")
+		engine, _ := keys.Named(reflect.TypeFor[Server](), "engine")
 		v.fail("server.engine", "missing", "", "server.engine is missing%s", oneOf(engine.Enum))
 	}
 	if s.Runtime != "endpoint" && (p.Model.Name == AnyModel || p.Model.Served == AnyModel) {
@@ -27,6 +29,9 @@ func (v *validator) server(p Plan) {
 	switch s.Runtime {
 	case "docker":
 		v.image(s.Image, "server.image", "runtime docker", p.Unpinned)
+		if s.BaseImage != "" {
+			v.image(s.BaseImage, "server.base_image", "its proof", p.Unpinned)
+		}
 		v.container(s)
 		v.forbid("docker", running(s))
 	case "process":
@@ -39,15 +44,29 @@ func (v *validator) server(p Plan) {
 		v.forbid("endpoint", dockerOnly(s), map[string]bool{
 			"server.image": s.Image != "", "server.command": len(s.Command) > 0, "server.args": len(s.Args) > 0,
 			"server.env": len(s.Env) > 0, "server.env_from": len(s.EnvFrom) > 0, "server.port": s.Port != 0,
+			"server.gpus": s.GPUs != "", "server.replicas": s.Replicas > 0, "server.cpus": s.CPUs != "", "server.numa": s.NUMA != "",
 		})
 	}
+	v.placement(s)
 	v.environment(s)
+	if p.Model.SHA256 != "" && !sha256Form.MatchString(p.Model.SHA256) {
+		v.fail("model.sha256", "value", "a run with model.hash: true tells it", "model.sha256 is not 64 hex digits in lower case")
+	}
+	if p.Model.Path == "" && (p.Model.Hash || p.Model.SHA256 != "") {
+		v.fail("model.path", "missing", "write where the model is on this machine", "model.path is missing: only files that are here can be hashed")
+	}
+	if sum := s.Expect.ConfigSHA256; sum != "" && !sha256Form.MatchString(sum) {
+		v.fail("server.expect.config_sha256", "value", "sha256sum config.json gives it", "server.expect.config_sha256 is not 64 hex digits in lower case")
+	}
 }
 
 // dockerOnly tells which keys that need a container are set.
 func dockerOnly(s Server) map[string]bool {
 	return map[string]bool{
-		"server.gpus": s.GPUs != "", "server.mounts": len(s.Mounts) > 0, "server.shm_size": s.ShmSize != "", "server.network": s.Network != "",
+		"server.image_file": s.ImageFile != "", "server.base_image": s.BaseImage != "",
+		"server.gpu_access": s.GPUAccess != "", "server.mounts": len(s.Mounts) > 0, "server.shm_size": s.ShmSize != "", "server.network": s.Network != "",
+		"server.ipc": s.IPC != "", "server.ulimits": len(s.Ulimits) > 0, "server.devices": len(s.Devices) > 0, "server.capabilities": len(s.Capabilities) > 0,
+		"server.security_opt": len(s.SecurityOpt) > 0, "server.privileged": s.Privileged, "server.user": s.User != "",
 	}
 }
 
@@ -79,48 +98,30 @@ func (v *validator) image(image, path, who string, unpinned bool) {
 	}
 }
 
-func (v *validator) container(s Server) {
-	if s.GPUs != "" && !gpusForm.MatchString(s.GPUs) {
-		v.fail("server.gpus", "value", "", `server.gpus %q is not known: write all, none or indices such as "0,1"`, s.GPUs)
-	}
-	if s.ShmSize != "" && !shmForm.MatchString(s.ShmSize) {
-		v.fail("server.shm_size", "value", "", "server.shm_size %q is not a size: write 16g or 512m", s.ShmSize)
-	}
-	targets := map[string]bool{}
-	for i, m := range s.Mounts {
-		at := join("server.mounts", strconv.Itoa(i))
-		v.absolute(m.Source, at+".source")
-		v.absolute(m.Target, at+".target")
-		if m.Target != "" && targets[path.Clean(m.Target)] {
-			v.fail(at+".target", "value", "", "%s.target %s is the target of two mounts", at, m.Target)
-		}
-		targets[path.Clean(m.Target)] = true
-	}
-}
-
-func (v *validator) absolute(file, at string) {
-	if file != "" && !path.IsAbs(file) {
-		v.fail(at, "value", "", "%s %q is not an absolute path: write it from / on", at, file)
-	}
-}
-
 // LooksSecret tells whether a variable of this name holds a secret, as names of secrets end.
 func LooksSecret(name string) bool { return secretForm.MatchString(name) }
 
-func (v *validator) environment(s Server) {
-	for name, value := range s.Env {
+// variables checks variables that stand in every result; secret says where one that looks like a secret goes.
+func (v *validator) variables(env map[string]string, at string, secret func(name string) string) {
+	for name, value := range env {
 		if strings.ContainsRune(value, 0) {
-			v.fail("server.env."+name, "value", "", "server.env.%s holds a zero byte", name)
+			v.fail(at+"."+name, "value", "", "%s.%s holds a zero byte", at, name)
 		}
 		switch {
 		case !envForm.MatchString(name):
-			v.fail("server.env."+name, "value", "", "server.env: %q is not the name of a variable: letters, digits and _", name)
+			v.fail(at+"."+name, "value", "", "%s: %q is not the name of a variable: letters, digits and _", at, name)
 		case LooksSecret(name):
-			v.fail("server.env."+name, "secret", "write server.env_from: ["+name+"], and export "+name+" for the program that executes the run",
-				"server.env.%s looks like a secret, which would stand in every result", name)
+			v.fail(at+"."+name, "secret", secret(name),
+				"%s.%s looks like a secret, which would stand in every result", at, name)
 		}
 	}
-	v.envFrom(s)
+}
+
+func (v *validator) environment(s Server) {
+	v.variables(s.Env, "server.env", func(name string) string {
+		return "write server.env_from: [" + name + "], and export " + name + " for the program that executes the run"
+	})
+	v.envFrom(s.EnvFrom, s.Env, "server.env")
 	if s.TokenEnv != "" && s.TokenFile != "" {
 		v.fail("server.token_file", "value", "keep one of them", "server has a token_env and a token_file")
 	}
@@ -130,16 +131,16 @@ func (v *validator) environment(s Server) {
 }
 
 // envFrom checks the names of variables whose values stand in no plan.
-func (v *validator) envFrom(s Server) {
-	for i, name := range s.EnvFrom {
-		at := join("server.env_from", strconv.Itoa(i))
-		_, written := s.Env[name]
+func (v *validator) envFrom(names []string, env map[string]string, beside string) {
+	for i, name := range names {
+		at := keys.Join(beside+"_from", strconv.Itoa(i))
+		_, written := env[name]
 		switch {
 		case !envForm.MatchString(name): // what stands there may be the secret itself: it is not repeated
 			v.fail(at, "value", "put the value into a variable and name that here", "%s is not the name of a variable", at)
 		case written:
-			v.fail(at, "value", "keep one of them", "%s %s stands in server.env too", at, name)
-		case slices.Index(s.EnvFrom, name) < i:
+			v.fail(at, "value", "keep one of them", "%s %s stands in %s too", at, name, beside)
+		case slices.Index(names, name) < i:
 			v.fail(at, "value", "", "%s %s stands there twice", at, name)
 		}
 	}
@@ -155,7 +156,7 @@ func (v *validator) endpointURLs(s Server) {
 		v.endpointURL(s.URL, "server.url")
 	}
 	for i, url := range s.URLs {
-		at := join("server.urls", strconv.Itoa(i))
+		at := keys.Join("server.urls", strconv.Itoa(i))
 		v.endpointURL(url, at)
 		if slices.Index(s.URLs, url) < i {
 			v.fail(at, "value", "", "%s stands there twice", at)
@@ -178,56 +179,5 @@ func (v *validator) endpointURL(text, at string) {
 		v.fail(at, "value", "name the variable that holds the token in server.token_env", "%s holds a user or password, which would stand in every result", at)
 	case u.RawQuery != "" || u.Fragment != "":
 		v.fail(at, "value", hint, "%s has a query or fragment", at)
-	}
-}
-
-func (v *validator) routers(p Plan) {
-	var spans []span
-	for i, r := range p.Routers {
-		at := join("routers", strconv.Itoa(i))
-		v.router(r, at, p.Unpinned)
-		v.behind(r, at, p.Server)
-		s, err := parseSpan(r.Points)
-		if err != nil {
-			if r.Points != "" {
-				v.fail(at+".points", "value", "", "%s.points: %s", at, err)
-			}
-			continue
-		}
-		for _, other := range spans {
-			if s.overlaps(other) {
-				v.fail(at+".points", "value", "a point has one router: give each concurrency to one of them",
-					"%s.points %q overlaps the points of another router", at, r.Points)
-				break
-			}
-		}
-		spans = append(spans, s)
-	}
-}
-
-func (v *validator) router(r Router, at string, unpinned bool) {
-	if r.Kind == RouterNone {
-		if r.Runtime != "" || r.Image != "" || len(r.Command) > 0 {
-			v.fail(at+".kind", "value", "remove runtime, image and command", "%s has kind none and starts nothing", at)
-		}
-		return
-	}
-	if r.Runtime == "docker" {
-		v.image(r.Image, at+".image", strings.TrimSpace(at+" with runtime docker"), unpinned)
-	} else if r.Image != "" {
-		v.fail(at+".image", "value", "remove the image or write runtime: docker", "%s.image has no meaning for runtime %s", at, r.Runtime)
-	}
-}
-
-// behind checks that a router can reach the running servers: it speaks plain HTTP to host and port.
-func (v *validator) behind(r Router, at string, s Server) {
-	if r.Kind == RouterNone || s.Runtime != "endpoint" {
-		return
-	}
-	for _, address := range s.BaseURLs() {
-		if u, err := url.Parse(address); err == nil && u.User == nil && (u.Scheme != "http" || u.Port() == "") {
-			v.fail(at+".kind", "value", "remove the router, or write each server as http://host:port", "%s: a router cannot stand before a server at %s", at, address)
-			return
-		}
 	}
 }

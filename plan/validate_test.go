@@ -32,14 +32,14 @@ func TestMissing(t *testing.T) {
 	for name, c := range map[string]rule{
 		"apiVersion":   {[]string{"apiVersion="}, "plan.missing", "apiVersion is missing: write one of assay/v1"},
 		"name":         {[]string{"name="}, "plan.missing", "name is missing"},
-		"model":        {[]string{"model="}, "plan.missing", "model is missing; it holds name, served, revision, path"},
+		"model":        {[]string{"model="}, "plan.missing", "model is missing; it holds name, served, revision, path, hash, sha256"},
 		"engine":       {[]string{"server.engine="}, "plan.missing", "server.engine is missing: write one of vllm, sglang, llamacpp, trtllm, tgi, ollama, sim, openai"},
 		"image":        {[]string{"server.image="}, "plan.missing", "server.image is missing: runtime docker needs an image as name@sha256:<64 hex>"},
 		"protocol":     {[]string{"protocol="}, "plan.missing", "protocol is missing; it holds sweep, serve, matrix"},
 		"no protocol":  {[]string{"protocol.sweep="}, "plan.missing", "protocol holds none of sweep, serve, matrix; a plan has exactly one"},
 		"concurrency":  {[]string{"protocol.sweep.concurrency="}, "plan.missing", "protocol.sweep.concurrency is missing: write one value or a list"},
 		"end":          {[]string{"protocol.sweep.requests="}, "plan.missing", "protocol.sweep has no end: it needs requests, duration, min_duration or trajectories"},
-		"router kind":  {[]string{"routers.0.points=all"}, "plan.missing", "routers.0.kind is missing: write one of none, nginx, haproxy"},
+		"router kind":  {[]string{"routers.0.points=all"}, "plan.missing", "routers.0.kind is missing: write one of none, nginx, haproxy, sglang-router, vllm-router, generic"},
 		"mount target": {[]string{"server.mounts.0.source=/a"}, "plan.missing", "server.mounts.0.target is missing"},
 		"path":         {[]string{"workload.kind=jsonl"}, "plan.missing", "workload.dataset is missing: kind jsonl needs a path"},
 		"builtin":      {[]string{"workload.kind=agentic"}, "plan.missing", "workload.dataset is missing: kind agentic needs a path or a builtin"},
@@ -56,8 +56,10 @@ func TestServerRules(t *testing.T) {
 		"tag":              {[]string{"server.image=vllm/vllm:v1"}, "plan.unpinned", `server.image "vllm/vllm:v1" has no digest: write name@sha256:<64 hex>`},
 		"short digest":     {[]string{"server.image=v@sha256:12ab"}, "plan.value", `server.image "v@sha256:12ab" is not an image: write name@sha256:<64 hex>`},
 		"upper digest":     {[]string{"server.image=v@" + strings.ToUpper(digest)}, "plan.value", `server.image "v@` + strings.ToUpper(digest) + `" is not an image: write name@sha256:<64 hex>`},
+		"base tag":         {[]string{"server.base_image=vllm/vllm:v1"}, "plan.unpinned", `server.base_image "vllm/vllm:v1" has no digest: write name@sha256:<64 hex>`},
+		"base of nothing":  {[]string{"server.base_image=Vllm!"}, "plan.value", `server.base_image "Vllm!" is not an image: write name@sha256:<64 hex>`},
 		"url with docker":  {[]string{"server.url=http://h"}, "plan.value", "server.url has no meaning for runtime docker"},
-		"gpus":             {[]string{"server.gpus=first"}, "plan.value", `server.gpus "first" is not known: write all, none or indices such as "0,1"`},
+		"gpus":             {[]string{"server.gpus=first"}, "plan.value", `server.gpus "first" is not known`},
 		"shm":              {[]string{"server.shm_size=16 GB"}, "plan.value", `server.shm_size "16 GB" is not a size: write 16g or 512m`},
 		"network":          {[]string{"server.network=hosts"}, "plan.value", `server.network "hosts" is not known; did you mean "host"?`},
 		"port":             {[]string{"server.port=65536"}, "plan.value", "server.port is 65536; the most is 65535"},
@@ -83,11 +85,16 @@ func TestServerRules(t *testing.T) {
 		"concurrency":      {[]string{"protocol.sweep.concurrency=100001"}, "plan.value", "protocol.sweep.concurrency.0 is 100001; the most is 100000"},
 		"requests":         {[]string{"protocol.sweep.requests=1000000001"}, "plan.value", "protocol.sweep.requests is 1000000001; the most is 1000000000"},
 		"ready":            {[]string{"server.ready.timeout=0"}, "plan.value", "server.ready.timeout must be more than 0"},
+		"ready, stage":     {[]string{"server.ready.health=0s"}, "plan.value", "server.ready.health must be more than 0"},
+		"expect":           {[]string{"server.expect.config_sha256=abc"}, "plan.value", "server.expect.config_sha256 is not 64 hex digits in lower case"},
+		"expect, least":    {[]string{"server.expect.tensor_parallel=-1"}, "plan.value", "server.expect.tensor_parallel is -1; the least is 0"},
 		"timeout":          {[]string{"client.timeout=0s"}, "plan.value", "client.timeout must be more than 0"},
-		"client":           {[]string{"client.kind=aiperf"}, "plan.value", `client.kind "aiperf" is not known; known are native`},
+		"client":           {[]string{"client.kind=aiprof"}, "plan.value", `client.kind "aiprof" is not known; did you mean "aiperf"?`},
 		"interval":         {[]string{"telemetry.interval=0s"}, "plan.value", "telemetry.interval must be more than 0"},
-		"check id":         {[]string{"checks.Idle=required"}, "plan.value", `checks: "Idle" is not the id of a check; ids are lower case, such as gpu_count`},
-		"check value":      {[]string{`checks.idle=" "`}, "plan.value", "checks.idle is empty: write required, ignore or the wanted value"},
+		"close samples":    {[]string{"telemetry.interval=1ns"}, "plan.value", "telemetry.interval is 1ns; it is 10ms at least and 1m at most"},
+		"far samples":      {[]string{"telemetry.interval=10h"}, "plan.value", "telemetry.interval is 10h; it is 10ms at least and 1m at most"},
+		"check id":         {[]string{"checks.Idle=required"}, "plan.value", `checks: there is no check "Idle"; did you mean "idle"?`},
+		"check value":      {[]string{`checks.idle=" "`}, "plan.value", `checks.idle is " "; write required, relaxed or ignore; this check takes no value`},
 		"router span":      {[]string{"routers.0={points: 8-x, kind: none}"}, "plan.value", `routers.0.points: "8-x" is not a range of concurrencies: write "32-384", "512" or "all"`},
 		"router backwards": {[]string{"routers.0={points: 9-8, kind: none}"}, "plan.value", `routers.0.points: "9-8" ends before it begins: write "8-9"`},
 		"router zero":      {[]string{"routers.0={points: 0-8, kind: none}"}, "plan.value", `routers.0.points: "0-8" is not a range of concurrencies: write "32-384", "512" or "all"`},
@@ -99,6 +106,47 @@ func TestServerRules(t *testing.T) {
 		"router none":      {[]string{"routers.0={points: all, kind: none, image: a}"}, "plan.value", "routers.0 has kind none and starts nothing"},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, docker) })
+	}
+}
+
+func TestLaunchRules(t *testing.T) {
+	for name, c := range map[string]rule{
+		"gpu of a word":   {[]string{"server.gpus=0,b"}, "plan.value", `server.gpus "0,b" is not known`},
+		"gpu sets":        {[]string{"server.replicas=3", `server.gpus="0;1"`}, "plan.value", "server.gpus has 2 sets for 3 servers"},
+		"cpus":            {[]string{"server.cpus=0-"}, "plan.value", `server.cpus "0-" is not known`},
+		"numa":            {[]string{"server.numa=near"}, "plan.value", `server.numa "near" is not known`},
+		"cdi of no gpu":   {[]string{"server.gpu_access=cdi", "server.gpus=none"}, "plan.value", "server.gpu_access is cdi, but server.gpus is none"},
+		"numa of no gpu":  {[]string{"server.numa=gpu", "server.gpus=none"}, "plan.value", "server.numa is gpu, but server.gpus is none"},
+		"ports":           {[]string{"server.replicas=2", "server.port=65535"}, "plan.value", "server.port 65535 leaves no ports for 2 servers"},
+		"replicas":        {[]string{"server.replicas=65"}, "plan.value", "server.replicas is 65; the most is 64"},
+		"ipc":             {[]string{"server.ipc=host", "server.shm_size=1g"}, "plan.value", "server.shm_size has no meaning with ipc: host"},
+		"device":          {[]string{"server.devices=infiniband"}, "plan.value", `server.devices.0 "infiniband" is not an absolute path: write it from / on`},
+		"capability":      {[]string{"server.capabilities=ipc lock"}, "plan.value", `server.capabilities: "ipc lock" is not a capability`},
+		"ulimit":          {[]string{"server.ulimits.memory=1"}, "plan.value", `server.ulimits: "memory" is not known: write one of as, core, cpu, data, fsize, locks, memlock, msgqueue, nice, nofile, nproc, rss, rtprio, rttime, sigpending, stack`},
+		"ulimit, value":   {[]string{"server.ulimits.memlock=much"}, "plan.value", `server.ulimits.memlock "much" is not a limit: write unlimited, "1048576" or "1024:1048576"`},
+		"user":            {[]string{"server.user=root"}, "plan.value", `server.user "root" is not known`},
+		"model hash":      {[]string{"model.path=/m", "model.sha256=1"}, "plan.value", "model.sha256 is not 64 hex digits in lower case"},
+		"model elsewhere": {[]string{"model.hash=true"}, "plan.missing", "model.path is missing: only files that are here can be hashed"},
+		"router args":     {[]string{"routers.0={points: all, kind: nginx, args: [a]}"}, "plan.value", "routers.0: nginx is told everything by its configuration"},
+		"router port":     {[]string{"routers.0={points: all, kind: generic, command: [r], args: [a]}"}, "plan.missing", "routers.0.args do not say {port}: assay must know where it listens"},
+		"router program":  {[]string{"routers.0={points: all, kind: generic, args: ['{port}']}"}, "plan.missing", "routers.0.command is missing: a generic router has no program of its own"},
+		"router health":   {[]string{"routers.0={points: all, kind: vllm-router, health: /h}"}, "plan.value", "routers.0.health has a meaning for kind generic only"},
+		"router header":   {[]string{"routers.0={points: all, kind: vllm-router, upstream_header: 'a b'}"}, "plan.value", `routers.0.upstream_header "a b" is not the name of a header`},
+		"router secret":   {[]string{"routers.0={points: all, kind: vllm-router, env: {API_KEY: x}}"}, "plan.secret", "routers.0.env.API_KEY looks like a secret, which would stand in every result"},
+		"client key":      {[]string{"client.tokenizer=/t"}, "plan.value", "client.tokenizer has no meaning for the client native"},
+		"client image":    {[]string{"client.kind=aiperf", "client.image=a"}, "plan.unpinned", `client.image "a" has no digest: write name@sha256:<64 hex>`},
+		"client no image": {[]string{"client.kind=aiperf", "client.runtime=docker"}, "plan.missing", "client.image is missing: client.runtime docker needs an image as name@sha256:<64 hex>"},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, docker) })
+	}
+	for _, set := range []string{
+		"all", "none", "0,1", "0-3", `"0-3;4-7"`, "count:2", "0000:1b:00.0", "GPU-5e2f4b1a-0000-1111-2222-333344445555", "MIG-5e2f4b1a-0000-1111-2222-333344445555",
+	} {
+		if p, err := ParseSet([]byte(docker), []string{"server.replicas=2", "server.gpus=" + set}); err != nil {
+			t.Errorf("server.gpus %s: %v", set, err)
+		} else if p.Client.Runtime != "" {
+			t.Errorf("client.runtime %q", p.Client.Runtime)
+		}
 	}
 }
 
@@ -132,7 +180,7 @@ func TestEndpointRules(t *testing.T) {
 		"behind TLS": {[]string{"server.url=https://h:1", "routers.0={points: all, kind: nginx}"}, "plan.value", "routers.0: a router cannot stand before a server at https://h:1"},
 		"no port":    {[]string{"server.url=", "server.urls=http://a:1,http://b", "routers.0={points: all, kind: nginx}"}, "plan.value", "routers.0: a router cannot stand before a server at http://b"},
 		"a socket":   {[]string{"server.url=unix:///run/e.sock", "routers.0={points: all, kind: haproxy}"}, "plan.value", "routers.0: a router cannot stand before a server at unix:///run/e.sock"},
-		"balance":    {[]string{"client.balance=sticky"}, "plan.value", "client.balance has a meaning with server.urls only"},
+		"balance":    {[]string{"client.balance=sticky"}, "plan.value", "client.balance has a meaning with several servers only"},
 		"tokens":     {[]string{"server.token_env=A", "server.token_file=/a"}, "plan.value", "server has a token_env and a token_file"},
 		"header":     {[]string{`client.headers={"a b": c}`}, "plan.value", `client.headers.a b: "a b" is not the name of a header`},
 		"own header": {[]string{"client.headers={host: c}"}, "plan.value", "client.headers.host: the program sets host itself"},
@@ -183,6 +231,10 @@ func TestLoadRules(t *testing.T) {
 		"temperature":   {sets("workload.sampling.temperature=-0.1"), "plan.value", "workload.sampling.temperature is -0.1; the least is 0"},
 		"top_p":         {sets("workload.sampling.top_p=1.1"), "plan.value", "workload.sampling.top_p is 1.1; the most is 1"},
 		"answer":        {sets("workload.sampling.max_tokens=0"), "plan.value", "workload.sampling.max_tokens is 0; the least is 1"},
+		"warm-up":       {sets("protocol={sweep: {concurrency: 1, requests: 1, warmup: {stable: 0.6}}}"), "plan.value", "protocol.sweep.warmup.stable is 0.6; the most is 0.5"},
+		"no warm-up":    {sets("protocol={sweep: {concurrency: 1, requests: 1, warmup: {stable: 0}}}"), "plan.value", "protocol.sweep.warmup.stable must be more than 0"},
+		"timeout alone": {sets("protocol={sweep: {concurrency: 1, requests: 1, warmup: {timeout: 1m}}}"), "plan.value", "protocol.sweep.warmup.timeout has no meaning without stable"},
+		"timeout":       {sets("protocol={sweep: {concurrency: 1, requests: 1, warmup: {stable: 0.1, duration: 10m}}}"), "plan.value", "protocol.sweep.warmup.timeout 10m leaves no time after duration 10m for the load to be stable"},
 		"requests":      {sets("protocol={sweep: {concurrency: 1, requests: -1}}"), "plan.value", "protocol.sweep.requests is -1; the least is 0"},
 		"min_duration":  {sets("protocol={sweep: {concurrency: 1, duration: 1m, min_duration: 2m}}"), "plan.value", "protocol.sweep.min_duration 2m is longer than duration 1m"},
 		"command":       {sets("server.engine=llamacpp"), "plan.missing", "server.command is missing: runtime process needs the program to start"},

@@ -8,11 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"assay/plan/keys"
 )
 
 // YAML writes the plan for people, with every default spelled out. Parse reads it back to the same hash.
 func (p Plan) YAML() []byte {
-	w := yamlWriter{notes: comments()}
+	w := yamlWriter{notes: keys.Comments(source)}
 	w.section(reflect.ValueOf(p), "")
 	return w.out.Bytes()
 }
@@ -24,7 +26,7 @@ type yamlWriter struct {
 }
 
 func (w *yamlWriter) section(v reflect.Value, indent string) {
-	for _, k := range keysOf(v.Type()) {
+	for _, k := range keys.Of(v.Type()) {
 		f := v.Field(k.Index)
 		if isEmpty(f) || f.IsZero() && omitted(v.Type().Field(k.Index)) {
 			continue

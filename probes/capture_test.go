@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,11 @@ import (
 
 // still takes out what moves between two looks at a live machine.
 func still(s SUT) SUT {
+	s.Network.Listening = NA[[]int]("moves")
+	s.OS.UptimeS, s.OS.Load1, s.OS.Load5, s.OS.Load15 = NA[float64]("moves"), NA[float64]("moves"), NA[float64]("moves"), NA[float64]("moves")
+	for i := range s.Memory.HugePages.Items {
+		s.Memory.HugePages.Items[i].FreePages = NA[int64]("moves")
+	}
 	for i := range s.Storage.Filesystems.Items {
 		s.Storage.Filesystems.Items[i].FreeBytes = NA[int64]("moves")
 	}
@@ -50,10 +56,15 @@ func TestCaptureRoundTrip(t *testing.T) {
 	}
 	for name, h := range all {
 		t.Run(name, func(t *testing.T) {
-			want := still(Read(t.Context(), h, Program{}))
-			path, _ := captureOf(t, h)
+			var b bytes.Buffer
+			want, err := capture(t.Context(), h, &b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "c.tar.gz")
+			write(t, path, b.String())
 			got := still(Read(t.Context(), openCapture(t, path), Program{}))
-			if diff := cmp.Diff(string(document(t, want)), string(document(t, got))); diff != "" {
+			if diff := cmp.Diff(string(document(t, still(want))), string(document(t, got))); diff != "" {
 				t.Errorf("(-host +capture)\n%s", diff)
 			}
 		})
@@ -67,10 +78,14 @@ func secretHost(t *testing.T) Host {
 	if err := os.CopyFS(dir, os.DirFS("testdata/hosts/sysfs-rx6900xt")); err != nil {
 		t.Fatal(err)
 	}
+	pod := "/kubepods.slice/kubepods-pod0a1b2c3d_1111_4222_8333_444455556666.slice/cri-containerd-" + strings.Repeat("c0de", 16) + ".scope"
 	files := map[string]string{
 		"proc/cmdline":                                  "root=UUID=0a1b2c3d-1111-4222-8333-444455556666 password=hunter2 --token s3cr3tvalue ip=192.168.7.9 resume=PARTUUID=deadbeef-02 hostname=gpu-node-17",
 		"proc/self/mountinfo":                           "22 1 0:50 / /home/gpu-node-17 rw - nfs4 192.168.7.9:/export rw\n23 1 0:51 / /pods/0a1b2c3d-1111-4222-8333-444455556666 rw - nfs4 fe80::1:2:/x rw\n24 1 0:52 / /data rw - nfs4 filer.example.org:/vol rw,addr=192.168.7.8\n25 1 0:53 / /data2 rw - cifs //filer.example.org/vol2 rw,username=bob\n26 1 0:54 / /home/alice/data rw - nfs4 filer.example.org:/home/alice rw\n",
 		"run/udev/data/+dmi:id":                         "E:MEMORY_ARRAY_NUM_DEVICES=1\nE:MEMORY_DEVICE_0_SIZE=1024\nE:MEMORY_DEVICE_0_SERIAL_NUMBER=DIMMSERIAL1\nE:MEMORY_DEVICE_0_ASSET_TAG=ASSET77\nE:ID_SERIAL=BOARDSERIAL\n",
+		"proc/self/cgroup":                              "0::" + pod,
+		"proc/1/cgroup":                                 "0::" + pod,
+		"sys/fs/cgroup" + pod + "/cpu.max":              "200000 100000",
 		"sys/class/net/enx001122aabbcc/operstate":       "up",
 		"sys/class/net/enx001122aabbcc/address":         "00:11:22:aa:bb:cc",
 		"sys/class/dmi/id/product_serial":               "SVCTAG9",
@@ -95,7 +110,7 @@ func TestCaptureIsAnonymous(t *testing.T) {
 	text := strings.ToLower(string(unpacked(t, b)))
 	for _, secret := range []string{
 		"0a1b2c3d", "hunter2", "s3cr3tvalue", "192.168.7.9", "deadbeef", "gpu-node-17", "fe80::", "dimmserial", "asset77", "boardserial", "001122aabbcc", "00:11:22",
-		"svctag9", "filer", "bob", "feedfacecafe0042", "18369614221190021186", "987654321987654321", "1650000000099", "alice", "k3yvalue",
+		"svctag9", "filer", "bob", "feedfacecafe0042", "18369614221190021186", "987654321987654321", "1650000000099", "alice", "k3yvalue", "c0dec0de",
 	} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the capture holds %q", secret)
@@ -110,7 +125,7 @@ func TestCaptureIsAnonymous(t *testing.T) {
 	if diff := cmp.Diff(string(document(t, want)), string(document(t, got))); diff != "" {
 		t.Errorf("(-host +capture)\n%s", diff)
 	}
-	if doc := string(document(t, got)); regexp.MustCompile(`(?i)alice|001122aabbcc|hunter2|k3yvalue`).MatchString(doc) {
+	if doc := string(document(t, got)); regexp.MustCompile(`(?i)alice|c0dec0de|0a1b2c3d|001122aabbcc|hunter2|k3yvalue`).MatchString(doc) {
 		t.Error("the SUT names a person, an address or a secret")
 	}
 }
@@ -138,16 +153,20 @@ func unpacked(t *testing.T, b []byte) []byte {
 	}
 }
 
-// TestReadLive reads this machine within a second, and everything that is not known says why.
+// TestReadLive reads this machine, and everything that is not known says why.
 func TestReadLive(t *testing.T) {
-	start := time.Now()
 	s := Read(t.Context(), Live(), Program{})
-	if took := time.Since(start); took > time.Second && s.Accelerators.Unknown == "" && len(s.Accelerators.Items) == 0 {
-		t.Errorf("took %s", took)
-	}
 	everyLeafSpeaks(t, document(t, s))
 	if !s.CPU.Model.IsKnown() && !s.Memory.Bytes.IsKnown() {
 		t.Error("neither the CPU nor the memory of this machine is known")
+	}
+}
+
+// BenchmarkRead reads this machine.
+func BenchmarkRead(b *testing.B) {
+	h := Live()
+	for b.Loop() {
+		Read(b.Context(), h, Program{})
 	}
 }
 
@@ -155,24 +174,26 @@ func TestReadLive(t *testing.T) {
 func TestProbeFailsAlone(t *testing.T) {
 	h := openCapture(t, "testdata/hosts/bare-metal-mi300x")
 	owns := func(s *SUT) []any { return []any{&s.CPU} }
-	for name, run := range map[string]func(context.Context, Host, *SUT) error{
-		"did not answer within": func(context.Context, Host, *SUT) error { select {} },
-		"went wrong":            func(context.Context, Host, *SUT) error { return errors.New("went wrong") },
-		"broke off":             func(context.Context, Host, *SUT) error { panic("at the disco") },
-	} {
-		s := runProbe(t.Context(), h, probe{"cpu", 10 * time.Millisecond, owns, run})
-		if !strings.Contains(s.CPU.Model.Unknown, name) || !strings.Contains(s.CPU.NUMANodes.Unknown, name) {
-			t.Errorf("%s: %+v", name, s.CPU)
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still until everything waits
+		release := make(chan struct{})
+		for name, run := range map[string]func(context.Context, Host, *SUT) error{
+			"did not answer within": func(context.Context, Host, *SUT) error { <-release; return nil },
+			"went wrong":            func(context.Context, Host, *SUT) error { return errors.New("went wrong") },
+			"broke off":             func(context.Context, Host, *SUT) error { panic("at the disco") },
+		} {
+			s := runProbe(t.Context(), h, probe{"cpu", time.Second, owns, run})
+			if !strings.Contains(s.CPU.Model.Unknown, name) || !strings.Contains(s.CPU.NUMANodes.Unknown, name) {
+				t.Errorf("%s: %+v", name, s.CPU)
+			}
 		}
-	}
-	h.Exec = func(ctx context.Context, argv ...string) (Output, error) { <-ctx.Done(); return Output{}, ctx.Err() }
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	s := Read(ctx, h, Program{})
-	if s.CPU.Sockets.Value != 2 || s.Storage.Filesystems.Unknown != "" {
-		t.Errorf("a hanging program cost other facts: %+v", s.CPU)
-	}
-	if s.Software.Docker.IsKnown() {
-		t.Error("a hanging engine has a version")
-	}
+		close(release)
+		h.Exec = func(ctx context.Context, argv ...string) (Output, error) { <-ctx.Done(); return Output{}, ctx.Err() }
+		s := Read(t.Context(), h, Program{})
+		if s.CPU.Sockets.Value != 2 || s.Storage.Filesystems.Unknown != "" {
+			t.Errorf("a hanging program cost other facts: %+v", s.CPU)
+		}
+		if s.Software.Docker.IsKnown() {
+			t.Error("a hanging engine has a version")
+		}
+	})
 }

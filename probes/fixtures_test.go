@@ -1,7 +1,6 @@
 package probes
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,65 +14,134 @@ import (
 // fixtures is the folder of public captures that lies beside a checkout of the project; tests that need it are skipped without it.
 const fixtures = "../../shared/fixtures"
 
-// layout says where a fixture's files go in a capture: its folder to a tree, its files to commands.
-type layout struct {
-	tree     map[string]string // folder of the fixture → path in the capture
-	commands map[string]string // command → file of the fixture
+// fixture is a public capture of which EXPECTED.json knows values: where its files go in a capture, and what is not compared.
+type fixture struct {
+	name     string
+	tree     map[string]string                                 // folder of the fixture, "." for all of it → path in the capture
+	commands map[string]string                                 // command → file of the fixture, "." when the fixture is that file
+	made     func(t *testing.T, from string) map[string]string // command → its output, made of a capture that holds it as text for people
+	apart    string                                            // why it is not read here; it names the test that does
+	skip     map[string]string                                 // key of EXPECTED.json → why no fact of the SUT answers it
 }
 
-func layouts() map[string]layout {
-	kfd := layout{tree: map[string]string{"tree": "sys/class/kfd/kfd/topology"}}
-	card := func(name string) layout { return layout{tree: map[string]string{name: "sys/class/drm/" + name}} }
-	smi := map[string]string{
-		"nvidia-smi -q": "idle-q.txt", "nvidia-smi --query-gpu=all --format=csv": "idle-query-gpu.csv", "nvidia-smi nvlink -s": "nvlink-s.txt", "nvidia-smi -L": "L.txt",
-	}
-	text := layout{commands: map[string]string{"nvidia-smi -q": "q.txt"}}
-	return map[string]layout{
-		"amd/kfd-mi210-x8-2hives": kfd, "amd/kfd-mi300x-x8-cpx": kfd, "amd/kfd-vega10-x1-dup": kfd,
-		"amd/sysfs-rx6900xt": card("card0"), "amd/sysfs-rx9070": card("card1"), "amd/sysfs-vega56": card("card0"),
-		"nvidia/h100-80gb-hbm3-drv590.48.01": {commands: smi}, "nvidia/h100-mig-drv590.48.01": {commands: smi}, "nvidia/l40s-drv595.80": {commands: smi},
-		"nvidia/h100-sxm5-x8-drv535.161.08-powerbrake": text, "nvidia/rtx4090-x8-drv535.154.05-swpowercap": text, "nvidia/h100-sxm5-truncated-drv535.183.01": text,
-		"nvidia/xml-telegraf/a100-sxm4-v12.xml": {commands: map[string]string{"nvidia-smi -x -q": "."}}, "nvidia/xml-telegraf/tesla-t4.xml": {commands: map[string]string{"nvidia-smi -x -q": "."}},
-	}
+// captures is every set of EXPECTED.json. An area has a file of its own: its fixtures, and how their values are found in a SUT.
+func captures() []fixture {
+	return slices.Concat(amdFixtures(), toolFixtures(), nvidiaFixtures(), systemFixtures())
 }
 
-// fixtureHost makes a capture of a fixture and opens it.
-func fixtureHost(t *testing.T, name string) Host {
+// values says how a value of EXPECTED.json is found in a SUT, by its key.
+func values(t *testing.T) map[string]func(SUT) any {
 	t.Helper()
-	from := filepath.Join(fixtures, name)
+	all := gpuValues()
+	for _, area := range []map[string]func(SUT) any{amdValues(), toolValues(), nvidiaValues(), systemValues()} {
+		for key, find := range area {
+			if all[key] != nil {
+				t.Errorf("two areas find %s", key)
+			}
+			all[key] = find
+		}
+	}
+	return all
+}
+
+// gpuValues are those that every vendor's GPUs have.
+func gpuValues() map[string]func(SUT) any {
+	count := func(s SUT) any { return float64(len(s.Accelerators.Items)) }
+	return map[string]func(SUT) any{
+		"gpus":            count,
+		"attached":        count,
+		"driver":          ofFirst(func(a Accelerator) any { return value(a.DriverVersion) }),
+		"vram_bytes":      ofFirst(func(a Accelerator) any { return value(a.VRAMBytes) }),
+		"memory_mib":      ofFirst(func(a Accelerator) any { return mebibytes(a.VRAMBytes) }),
+		"power_cap_w":     ofFirst(func(a Accelerator) any { return value(a.PowerCapW) }),
+		"limit_w":         ofFirst(func(a Accelerator) any { return value(a.PowerCapW) }),
+		"power_default_w": ofFirst(func(a Accelerator) any { return value(a.PowerDefaultW) }),
+		"default_w":       ofFirst(func(a Accelerator) any { return value(a.PowerDefaultW) }),
+		"power_cap_max_w": ofFirst(func(a Accelerator) any { return value(a.PowerMaxW) }),
+		"max_w":           ofFirst(func(a Accelerator) any { return value(a.PowerMaxW) }),
+		"power_cap_min_w": ofFirst(func(a Accelerator) any { return value(a.PowerMinW) }),
+		"min_w":           ofFirst(func(a Accelerator) any { return value(a.PowerMinW) }),
+		"capped":          ofFirst(func(a Accelerator) any { return a.PowerCapW.Value < a.PowerDefaultW.Value }),
+	}
+}
+
+// ofFirst asks the first GPU.
+func ofFirst(find func(Accelerator) any) func(SUT) any {
+	return func(s SUT) any {
+		if len(s.Accelerators.Items) == 0 {
+			return "no accelerator: " + s.Accelerators.Unknown
+		}
+		return find(s.Accelerators.Items[0])
+	}
+}
+
+// ofEach asks every GPU.
+func ofEach(find func(Accelerator) any) func(SUT) any {
+	return func(s SUT) any {
+		var list []any
+		for _, a := range s.Accelerators.Items {
+			list = append(list, find(a))
+		}
+		return list
+	}
+}
+
+func mebibytes(f Fact[int64]) any {
+	if v, ok := f.Get(); ok {
+		return float64(v >> 20)
+	}
+	return nil
+}
+
+// host makes a capture of a fixture and opens it.
+func (f fixture) host(t *testing.T) Host {
+	t.Helper()
+	from := filepath.Join(fixtures, f.name)
 	if _, err := os.Stat(from); err != nil {
 		t.Skipf("no public captures here: %v", err)
 	}
 	dir := t.TempDir()
-	l := layouts()[name]
-	for sub, to := range l.tree {
+	for sub, to := range f.tree {
 		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(from, sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writeCommands(t, dir, from, l.commands)
+	outputs := map[string]string{}
+	for line, file := range f.commands {
+		outputs[line] = content(t, filepath.Join(from, file))
+	}
+	if f.made != nil {
+		outputs = f.made(t, from)
+	}
+	writeCommands(t, dir, outputs)
 	return openCapture(t, dir)
 }
 
-func writeCommands(t *testing.T, dir, from string, commands map[string]string) {
+func content(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// writeCommands makes the part of a capture that holds what programs printed.
+func writeCommands(t *testing.T, dir string, outputs map[string]string) {
 	t.Helper()
 	type command struct {
 		Argv   []string `json:"argv"`
 		Stdout string   `json:"stdout"`
 	}
 	list := []command{}
-	for line, file := range commands {
-		b, err := os.ReadFile(filepath.Join(from, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for line, output := range outputs {
 		c := command{strings.Fields(line), "cmd/" + strings.Map(func(r rune) rune {
 			if r == ' ' || r == '/' {
 				return '_'
 			}
 			return r
 		}, line)}
-		write(t, filepath.Join(dir, c.Stdout), string(b))
+		write(t, filepath.Join(dir, c.Stdout), output)
 		list = append(list, c)
 	}
 	b, err := json.Marshal(list)
@@ -95,7 +163,7 @@ func write(t *testing.T, name, text string) {
 
 func openCapture(t *testing.T, name string) Host {
 	t.Helper()
-	h, done, err := FromCapture(name)
+	h, done, err := FromCapture(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,117 +174,6 @@ func openCapture(t *testing.T, name string) Host {
 	})
 	return h
 }
-
-// expected is an entry of EXPECTED.json, as far as facts of the SUT answer it.
-type expected map[string]any
-
-// observed gives the values that EXPECTED.json asks for, by its keys, out of a SUT.
-func observed(s SUT, key string) any {
-	gpus := s.Accelerators.Items
-	if key == "power_w" {
-		return skipped{} // a sample, no fact
-	}
-	if key == "gpus" || key == "attached" {
-		return float64(len(gpus))
-	}
-	if len(gpus) == 0 {
-		return "no accelerator: " + s.Accelerators.Unknown
-	}
-	a := gpus[0]
-	switch key {
-	case "pci_device":
-		return value(a.PCI.DeviceID)
-	case "gfx":
-		return value(a.Arch)
-	case "cu_per_gpu":
-		return value(a.ComputeUnits)
-	case "hives":
-		return value(s.Interconnect.Hives)
-	case "xgmi_peers_per_gpu":
-		return value(a.XGMIPeers)
-	case "vram_bytes":
-		return value(a.VRAMBytes)
-	case "memory_mib":
-		if v, ok := a.VRAMBytes.Get(); ok {
-			return float64(v >> 20)
-		}
-		return nil
-	case "mode":
-		return value(a.Partition.Compute)
-	case "power_cap_w", "limit_w":
-		return value(a.PowerCapW)
-	case "power_default_w", "default_w":
-		return value(a.PowerDefaultW)
-	case "power_cap_max_w", "max_w":
-		return value(a.PowerMaxW)
-	case "power_cap_min_w", "min_w":
-		return value(a.PowerMinW)
-	case "driver":
-		return value(s.Software.NVIDIADriver)
-	case "cuda":
-		return value(s.Software.CUDA)
-	case "vbios":
-		return value(a.VBIOS)
-	case "persistence":
-		return value(a.Persistence)
-	case "ecc":
-		return value(a.ECC)
-	case "nvlinks":
-		return value(a.NVLinks)
-	}
-	return observedList(s, key)
-}
-
-func observedList(s SUT, key string) any {
-	gpus := s.Accelerators.Items
-	var list []any
-	count := 0.0
-	for _, a := range gpus {
-		has := func(reason string) bool {
-			return strings.Contains(" "+strings.Join(a.Throttle.Items, " ")+" ", " "+reason+" ")
-		}
-		switch key {
-		case "render_minors":
-			list = append(list, value(a.RenderMinor))
-		case "hw_power_brake":
-			list = append(list, has("hw_power_brake_slowdown"))
-		case "hw_slowdown":
-			list = append(list, has("hw_slowdown"))
-		case "sw_power_cap_count":
-			if has("sw_power_cap") {
-				count++
-			}
-		case "partitions":
-			if n, ok := a.Partition.Count.Get(); ok {
-				count += float64(n)
-			}
-		}
-	}
-	switch key {
-	case "sw_power_cap_count", "partitions":
-		return count
-	case "mig_instances":
-		for _, i := range gpus[0].Partition.Instances.Items {
-			list = append(list, i)
-		}
-	case "mig":
-		return gpus[0].Partition.Compute.Value == "MIG"
-	case "bare_metal":
-		return s.System.Virtualization.Value == "none"
-	case "capped":
-		return gpus[0].PowerCapW.Value < gpus[0].PowerDefaultW.Value
-	}
-	if key == "render_minors" { // the order is that of the addresses
-		slices.SortFunc(list, func(a, b any) int { return int(a.(float64) - b.(float64)) })
-	}
-	if list != nil {
-		return list
-	}
-	return skipped{}
-}
-
-// skipped stands for a key that no fact of the SUT answers (samples, notes).
-type skipped struct{}
 
 // value gives a fact as JSON has it, nil when it has none.
 func value[T any](f Fact[T]) any {
@@ -234,39 +191,64 @@ func value[T any](f Fact[T]) any {
 	return v
 }
 
-// TestPublicCaptures reads captures of real machines and compares with what is known about them.
-func TestPublicCaptures(t *testing.T) {
+// expectations is EXPECTED.json: set → key → value.
+func expectations(t *testing.T) map[string]map[string]any {
+	t.Helper()
 	b, err := os.ReadFile(filepath.Join(fixtures, "EXPECTED.json"))
 	if err != nil {
 		t.Skipf("no public captures here: %v", err)
 	}
-	var all map[string]expected
+	var all map[string]map[string]any
 	if err := json.Unmarshal(b, &all); err != nil {
 		t.Fatal(err)
 	}
-	for name := range layouts() {
-		t.Run(name, func(t *testing.T) {
-			s := Read(context.Background(), fixtureHost(t, name), Program{})
-			if why, ok := all[name]["error"]; ok {
-				if s.Accelerators.Unknown == "" || len(s.Accelerators.Items) > 0 {
-					t.Errorf("%v, but %d accelerators were read", why, len(s.Accelerators.Items))
-				}
-				return
+	return all
+}
+
+// TestPublicCaptures reads captures of real machines and compares every value that is known about them.
+func TestPublicCaptures(t *testing.T) {
+	all, find := expectations(t), values(t)
+	listed := map[string]bool{}
+	for _, f := range captures() {
+		if listed[f.name] || all[f.name] == nil {
+			t.Errorf("%s is listed twice, or EXPECTED.json does not know it", f.name)
+		}
+		listed[f.name] = true
+		if f.apart == "" {
+			t.Run(f.name, func(t *testing.T) { f.compare(t, all[f.name], find) })
+		}
+	}
+	for name := range all {
+		if !listed[name] {
+			t.Errorf("nobody reads %s", name)
+		}
+	}
+}
+
+// compare reads a fixture and looks for each of its values; those that no fact answers are named with a reason.
+func (f fixture) compare(t *testing.T, want map[string]any, find map[string]func(SUT) any) {
+	t.Helper()
+	s := Read(t.Context(), f.host(t), Program{})
+	if why, broken := want["error"]; broken {
+		if s.Accelerators.Unknown == "" || len(s.Accelerators.Items) > 0 {
+			t.Errorf("%v, but %d accelerators were read", why, len(s.Accelerators.Items))
+		}
+		return
+	}
+	for key, expected := range want {
+		switch {
+		case f.skip[key] != "":
+		case find[key] == nil:
+			t.Errorf("%s is neither looked for nor skipped for a reason", key)
+		default:
+			if diff := cmp.Diff(expected, find[key](s)); diff != "" {
+				t.Errorf("%s: (-want +got)\n%s", key, diff)
 			}
-			compared := 0
-			for key, want := range all[name] {
-				got := observed(s, key)
-				if got == (skipped{}) || (name == "amd/kfd-mi300x-x8-cpx" && key == "partitions") { // one partition is missing: its GPU's count is unknown
-					continue
-				}
-				compared++
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s: (-want +got)\n%s", key, diff)
-				}
-			}
-			if compared < 4 {
-				t.Errorf("only %d values were compared", compared)
-			}
-		})
+		}
+	}
+	for key := range f.skip {
+		if _, there := want[key]; !there {
+			t.Errorf("%s is skipped, but no such value is known", key)
+		}
 	}
 }

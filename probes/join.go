@@ -29,6 +29,15 @@ func joinAccelerators(to, from *List[Accelerator]) {
 	})
 }
 
+// joinFact takes the fact of a later probe where the first could not tell, and notes where the two disagree.
+func joinFact[T any](to, from *Fact[T]) {
+	if reflect.ValueOf(*to).IsZero() {
+		*to = *from
+		return
+	}
+	fillFact(reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem(), true)
+}
+
 // joinInterconnect takes the part of the vendor that has devices.
 func joinInterconnect(to, from *Interconnect) {
 	if !reflect.ValueOf(*from).IsZero() && !to.Kind.IsKnown() {
@@ -44,18 +53,24 @@ func settleVendors(s *SUT) {
 	}
 	if len(s.Accelerators.Items) == 0 {
 		const why = "no accelerators"
-		s.Interconnect = Interconnect{Kind: NA[string](why), Hives: NA[int](why)}
+		s.Interconnect = Interconnect{Kind: NA[string](why), Links: List[string]{Items: []string{}}, Hives: NA[int](why), Switches: NA[int](why), Manager: NA[string](why)}
 	}
+	has := func(vendor string) bool {
+		return slices.ContainsFunc(s.Accelerators.Items, func(a Accelerator) bool { return a.Vendor.Value == vendor })
+	}
+	if len(s.Accelerators.Items) > 0 && !has("NVIDIA") {
+		s.Interconnect.Switches, s.Interconnect.Manager = NA[int]("no NVIDIA accelerator"), NA[string]("no NVIDIA accelerator")
+	}
+	sut.GiveReason(reflect.ValueOf(&s.Interconnect).Elem(), "no probe tells it of these accelerators")
 	for _, v := range []struct {
 		vendor string
 		facts  []*Fact[string]
 	}{
-		{"AMD", []*Fact[string]{&s.Software.AMDGPU, &s.Software.ROCm}},
+		{"AMD", []*Fact[string]{&s.Software.AMDGPU, &s.Software.AMDGPUSource, &s.Software.ROCm, &s.Software.AMDContainerToolkit}},
 		{"NVIDIA", []*Fact[string]{&s.Software.NVIDIADriver, &s.Software.CUDA, &s.Software.ContainerToolkit}},
 	} {
-		has := slices.ContainsFunc(s.Accelerators.Items, func(a Accelerator) bool { return a.Vendor.Value == v.vendor })
 		for _, f := range v.facts {
-			if !has && !f.IsKnown() {
+			if !has(v.vendor) && !f.IsKnown() {
 				*f = NA[string]("no " + v.vendor + " accelerator")
 			}
 		}

@@ -8,9 +8,18 @@ import (
 	"sync"
 	"time"
 
-	"assay/probes/gpu"
+	"assay/probes/amd"
+	"assay/probes/amdsmi"
+	"assay/probes/engines"
 	"assay/probes/host"
+	"assay/probes/kernel"
+	"assay/probes/klog"
 	"assay/probes/machine"
+	"assay/probes/network"
+	"assay/probes/nvidia"
+	"assay/probes/others"
+	"assay/probes/power"
+	"assay/probes/storage"
 	"assay/probes/sut"
 )
 
@@ -30,19 +39,27 @@ func probes() []probe {
 		{"cpu", files, func(s *SUT) []any { return []any{&s.CPU} }, machine.ProbeCPU},
 		{"memory", files, func(s *SUT) []any { return []any{&s.Memory} }, machine.ProbeMemory},
 		{"amd", files, func(s *SUT) []any {
-			return []any{&s.Accelerators, &s.Interconnect, &s.Software.AMDGPU, &s.Software.ROCm}
-		}, gpu.ProbeAMD},
+			return []any{&s.Accelerators, &s.Interconnect, &s.Software.AMDGPU, &s.Software.AMDGPUSource, &s.Software.ROCm, &s.Software.ROCmTrees}
+		}, amd.Probe},
+		{"amd-smi", amdsmi.Limit, func(s *SUT) []any {
+			return []any{(*second)(&s.Accelerators), &s.Software.AMDGPU, &s.Software.ROCm}
+		}, amdsmi.Probe},
 		{"nvidia", time.Minute, func(s *SUT) []any {
 			return []any{&s.Accelerators, &s.Interconnect, &s.Software.NVIDIADriver, &s.Software.CUDA, &s.System.Virtualization}
-		}, gpu.ProbeNVIDIA},
-		{"storage", files, func(s *SUT) []any { return []any{&s.Storage} }, machine.ProbeStorage},
-		{"network", files, func(s *SUT) []any { return []any{&s.Network.Interfaces} }, machine.ProbeNetwork},
-		{"infiniband", files, func(s *SUT) []any { return []any{&s.Network.InfiniBand} }, machine.ProbeInfiniBand},
-		{"os", files, func(s *SUT) []any { return []any{&s.OS} }, machine.ProbeOS},
+		}, nvidia.Probe},
+		{"other accelerators", files, func(s *SUT) []any { return []any{&s.Accelerators} }, others.Probe},
+		{"storage", 2 * files, func(s *SUT) []any { return []any{&s.Storage} }, storage.Probe},
+		{"network", files, func(s *SUT) []any { return []any{&s.Network.Interfaces, &s.Network.InfiniBand, &s.Network.Summary} }, network.Probe},
+		{"ports", files, func(s *SUT) []any { return []any{&s.Network.Listening} }, network.ProbeListening},
+		{"os", files, func(s *SUT) []any { return []any{&s.OS} }, kernel.Probe},
+		{"kernel_log", files, func(s *SUT) []any { return []any{&s.OS.KernelLog} }, klog.Probe},
 		{"containers", 2 * files, func(s *SUT) []any {
-			return []any{&s.Software.Docker, &s.Software.Containerd, &s.Software.ContainerToolkit}
-		}, machine.ProbeContainers},
-		{"power", files, func(s *SUT) []any { return []any{&s.Power} }, machine.ProbePower},
+			w := &s.Software
+			return []any{&w.Docker, &w.Containerd, &w.ContainerToolkit, &w.AMDContainerToolkit, &w.Runc, &w.Podman, &w.Engine, &w.CDI}
+		}, engines.Probe},
+		{"power", power.Limit, func(s *SUT) []any {
+			return []any{&s.Power, &s.System.BMC, &s.System.Vendor, &s.System.Product, &s.System.BIOS.Version, &s.Memory.InstalledBytes}
+		}, power.Probe},
 	}
 }
 
@@ -62,7 +79,7 @@ func Read(ctx context.Context, h Host, p Program) SUT {
 			join(to[j], from[j])
 		}
 	}
-	settle(&sut)
+	settle(h, &sut)
 	return sut
 }
 
@@ -71,10 +88,12 @@ func join(to, from any) {
 	switch to := to.(type) {
 	case *List[Accelerator]:
 		joinAccelerators(to, from.(*List[Accelerator]))
-	case *Fact[string]: // the machine's virtualization is the system probe's, unless only the GPU driver knows
-		if from := from.(*Fact[string]); !to.IsKnown() && (from.IsKnown() || *to == (Fact[string]{})) {
-			*to = *from
-		}
+	case *second:
+		joinSecond((*List[Accelerator])(to), from.(*second))
+	case *Fact[string]:
+		joinFact(to, from.(*Fact[string]))
+	case *Fact[int64]:
+		joinFact(to, from.(*Fact[int64]))
 	case *Interconnect:
 		joinInterconnect(to, from.(*Interconnect))
 	default:
@@ -120,8 +139,11 @@ func runProbe(ctx context.Context, h Host, p probe) SUT {
 }
 
 // settle decides what needs more than one probe.
-func settle(s *SUT) {
+func settle(h Host, s *SUT) {
 	settleVendors(s)
 	settleNodes(s)
-	sut.EachText(reflect.ValueOf(s).Elem(), host.WithoutIDs()) // paths may hold what names the machine
+	settleContainer(s)
+	power.Provision(s)
+	host.SaltHashes(h, reflect.ValueOf(s).Elem())
+	sut.EachText(reflect.ValueOf(s).Elem(), h.ForDocument())
 }

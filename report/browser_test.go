@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"assay/report/figure"
+	"assay/report/table"
 )
 
 // browser starts a headless Chromium, or skips where there is none. Under CI a missing browser is a failure.
@@ -36,7 +37,7 @@ func browser(t *testing.T) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -125,7 +126,9 @@ func TestInBrowser(t *testing.T) {
 				if err := chromedp.Do(tab, look.media(), chromedp.EmulateViewport(look.width, 900, chromedp.EmulateScale(look.scale))); err != nil {
 					t.Fatal(err)
 				}
-				checkWidth(t, tab, look)
+				checkWidth(t, tab, look, "0")
+				checkWidth(t, tab, look, "0.06em") // as in a font that is wider than this machine's
+				checkWidth(t, tab, look, "0")
 				if look.kind == "print" {
 					checkPaper(t, tab, in)
 				}
@@ -161,15 +164,16 @@ func checkPlots(t *testing.T, tab context.Context, in named) {
 }
 
 // checkWidth fails when the page is wider than its window: on a screen tables scroll inside their own box, on paper what is too wide makes
-// the browser shrink the whole page.
-func checkWidth(t *testing.T, tab context.Context, l look) {
+// the browser shrink the whole page. spacing is put between letters.
+func checkWidth(t *testing.T, tab context.Context, l look, spacing string) {
 	t.Helper()
-	over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
+	over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.body.style.letterSpacing = "`+spacing+`",
+		document.documentElement.scrollWidth - document.documentElement.clientWidth`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if over > 0 {
-		t.Errorf("%s: the page is %d px wider than its window", l.name, over)
+		t.Errorf("%s, letter spacing %s: the page is %d px wider than its window", l.name, spacing, over)
 	}
 }
 
@@ -193,7 +197,7 @@ func checkPaper(t *testing.T, tab context.Context, in named) {
 	total := 0
 	for _, n := range heads {
 		total += n
-		if n > sheetColumns {
+		if n > table.SheetColumns {
 			t.Errorf("a table of %d columns in print", n)
 		}
 	}

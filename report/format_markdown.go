@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/report/launch"
 	"assay/report/machine"
 	"assay/report/plain"
 )
@@ -49,7 +50,7 @@ func markdownPoints(w io.Writer, v view) {
 	}
 	for _, t := range v.tables() {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", t.Name, plain.Quoted(t.Note))
-		plain.Markdown(w, t.Grid.lines(), "--:")
+		plain.Markdown(w, t.Grid.Lines(), "--:")
 	}
 }
 
@@ -86,5 +87,6 @@ func markdownMachine(w io.Writer, v view) {
 	for _, p := range v.identity() {
 		fmt.Fprintf(w, "| %s | %s |\n", plain.Quoted(p.Name), plain.Quoted(strings.TrimSpace(p.Value+" "+parenthesised(p.Note))))
 	}
+	launch.Of(v.res).WriteMarkdown(w)
 	fmt.Fprintf(w, "\nCheck it: `assay archive %s && assay verify %s`\n", v.res.Run.ID, v.archive())
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/fault"
+	"assay/report/launch"
 	"assay/report/machine"
 	"assay/report/plain"
 )
@@ -25,7 +26,7 @@ func writeText(w io.Writer, in Input) error {
 	Table(&b, in.Result)
 	writeProblems(&b, v)
 	for _, t := range v.tables() {
-		writeTitled(&b, t)
+		t.Write(&b)
 	}
 	writeChapters(&b, in, v)
 	_, err := io.WriteString(w, fault.PrintableLines(b.String()))
@@ -86,6 +87,7 @@ func writeChapters(w io.Writer, in Input, v view) {
 	for _, p := range v.identity() {
 		machine.WriteField(w, p.Name, strings.TrimSpace(p.Value+" "+parenthesised(p.Note)))
 	}
+	launch.Of(v.res).WriteText(w)
 	if v.sut != nil {
 		fmt.Fprint(w, "\nSYSTEM UNDER TEST\n")
 		machine.WriteText(w, *v.sut)

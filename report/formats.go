@@ -20,6 +20,7 @@ func Formats() []Format {
 		vllmFormat(),
 		vllmJSONFormat(),
 		inferenceBenchFormat(),
+		mlperfSystemFormat(),
 	}
 }
 

@@ -97,7 +97,9 @@ func highest(points []result.Point, of func(*metrics.Summary) *float64) (at resu
 func (v view) powerKPIs(p result.Point) []kpi {
 	var out []kpi
 	if j := point.TokensPerJoule(p); j != nil {
-		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", "at " + point.Label(p) + ": system_tps / mean power of all accelerators in the window", false})
+		title := fmt.Sprintf("at %s: output tokens in the window / energy of all %d accelerators in it, by %s, %s %% of the window known",
+			point.Label(p), p.Energy.Accelerators, p.Energy.Method, figure.Measure(100*p.Energy.Coverage))
+		out = append(out, kpi{figure.Measure(*j), "tok/J", "per joule of accelerator energy", title, false})
 	}
 	if v.sut == nil {
 		return out

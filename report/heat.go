@@ -7,6 +7,7 @@ import (
 
 	"assay/report/figure"
 	"assay/report/point"
+	"assay/report/table"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -56,13 +57,13 @@ func (v view) heatOf() *heat {
 func heatRowOf(cells []result.Point, context int, columns []int, most float64) heatRow {
 	row := heatRow{Context: figure.Tokens(context)}
 	for _, c := range columns {
-		cell := heatCell{State: figure.None, Class: "void"}
+		one := heatCell{State: figure.None, Class: "void"}
 		for _, p := range cells {
 			if p.Context != nil && p.Concurrency != nil && *p.Context == context && *p.Concurrency == c {
-				cell = heatCellOf(p, most)
+				one = heatCellOf(p, most)
 			}
 		}
-		row.Cells = append(row.Cells, cell)
+		row.Cells = append(row.Cells, one)
 	}
 	return row
 }
@@ -89,19 +90,19 @@ func heatCellOf(p result.Point, most float64) heatCell {
 }
 
 // grid is the same as a plain table; nil for no matrix.
-func (h *heat) grid() *grid {
+func (h *heat) grid() *table.Grid {
 	if h == nil {
 		return nil
 	}
-	g := &grid{Corner: "Context", Listed: true}
+	g := &table.Grid{Corner: "Context", Listed: true}
 	for _, c := range h.Columns {
-		g.Head = append(g.Head, cell{Text: c})
+		g.Head = append(g.Head, table.Cell{Text: c})
 	}
 	for _, r := range h.Rows {
-		out := gridRow{Label: r.Context}
+		out := table.Row{Label: r.Context}
 		for _, c := range r.Cells {
 			parts := slices.DeleteFunc([]string{c.Value, c.State, c.Detail}, func(s string) bool { return s == "" })
-			out.Cells = append(out.Cells, cell{Text: strings.Join(parts, ", "), Class: c.Class})
+			out.Cells = append(out.Cells, table.Cell{Text: strings.Join(parts, ", "), Class: c.Class})
 		}
 		g.Rows = append(g.Rows, out)
 	}
@@ -109,16 +110,16 @@ func (h *heat) grid() *grid {
 }
 
 // prefillGrid is a line per prefill point: how fast prompts were read, and how long that took. Nil when there are none.
-func (v view) prefillGrid() *grid {
-	g := &grid{Corner: "Context", Listed: true, Head: []cell{{Text: "Prompt tok/s", Title: define("prompt_tps")}, {Text: "TTFT P50, ms", Title: define("ttft_ms")}, {Text: "Requests"}, {Text: "State"}}}
+func (v view) prefillGrid() *table.Grid {
+	g := &table.Grid{Corner: "Context", Listed: true, Head: []table.Cell{{Text: "Prompt tok/s", Title: define("prompt_tps")}, {Text: "TTFT P50, ms", Title: define("ttft_ms")}, {Text: "Requests"}, {Text: "State"}}}
 	for _, p := range v.phase("prefill") {
 		if p.Context == nil {
 			continue
 		}
-		m := func(get func(*metrics.Summary) *float64, form func(float64) string) cell {
+		m := func(get func(*metrics.Summary) *float64, form func(float64) string) table.Cell {
 			return metricRow(point.InWindow, "", "", "", get, form).Cell(p)
 		}
-		g.Rows = append(g.Rows, gridRow{Label: figure.Tokens(*p.Context), Cells: []cell{
+		g.Rows = append(g.Rows, table.Row{Label: figure.Tokens(*p.Context), Cells: []table.Cell{
 			m(func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure), medianCell(point.Streams(p), point.TTFT),
 			m(func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole), stateCell(p.State)}})
 	}
@@ -134,16 +135,16 @@ func (v view) measurementRows() []row {
 		return metricRow(pop, label, id, "", get, form)
 	}
 	median := func(pop point.Population, name, id string, of func(*metrics.Summary) *metrics.Distribution) row {
-		return row{Label: name, Metric: id, Cell: func(p result.Point) cell { return medianCell(pop(p), of) }}
+		return row{Label: name, Metric: id, Cell: func(p result.Point) table.Cell { return medianCell(pop(p), of) }}
 	}
 	return []row{
-		{Label: "Phase", Cell: func(p result.Point) cell { return text(phaseName(p.Phase)) }},
-		{Label: "Context", Cell: func(p result.Point) cell {
+		{Label: "Phase", Cell: func(p result.Point) table.Cell { return text(phaseName(p.Phase)) }},
+		{Label: "Context", Cell: func(p result.Point) table.Cell {
 			return number(intValue(p.Context), func(f float64) string { return figure.Tokens(int(f)) })
 		}},
 		{Label: "Requests at once", Cell: atOnce},
-		{Label: "Status", Cell: func(p result.Point) cell {
-			return cell{Text: figure.Capital(point.StateText(string(p.State))), Class: string(p.State)}
+		{Label: "Status", Cell: func(p result.Point) table.Cell {
+			return table.Cell{Text: figure.Capital(point.StateText(string(p.State))), Class: string(p.State)}
 		}},
 		{Label: "Total tok/s", Metric: "system_tps", Cell: totalCell},
 		m(decoding, "Per request tok/s", "tps_per_request", func(s *metrics.Summary) *float64 { return s.TPSPerRequest }, figure.Measure),
@@ -153,7 +154,7 @@ func (v view) measurementRows() []row {
 		{Label: "Average active requests", Title: "mean of the engine's running requests over the window, by its own word (engine.running)", Cell: runningCell},
 		m(point.InWindow, "In flight", "active_mean", func(s *metrics.Summary) *float64 { return s.ActiveMean }, figure.Measure),
 		m(point.InWindow, "Completed requests", "requests_completed", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
-		{Label: "Output tokens", Cell: func(p result.Point) cell { return number(eventTokens(p.Metrics), figure.Whole) }},
+		{Label: "Output tokens", Cell: func(p result.Point) table.Cell { return number(eventTokens(p.Metrics), figure.Whole) }},
 		m(point.InWindow, "Measured for, s", "duration_s", func(s *metrics.Summary) *float64 { return &s.DurationS }, figure.Tenth),
 	}
 }
@@ -167,12 +168,12 @@ func decoding(p result.Point) *metrics.Summary {
 }
 
 // runningCell is how many requests the engine ran on average; in flight is what the client sent.
-func runningCell(p result.Point) cell {
+func runningCell(p result.Point) table.Cell {
 	running, told := p.Telemetry["engine.running"]
 	if !told {
-		return cell{Text: figure.None, Title: "the engine did not tell"}
+		return table.Cell{Text: figure.None, Title: "the engine did not tell"}
 	}
-	return cell{Text: figure.Measure(running.Mean)}
+	return table.Cell{Text: figure.Measure(running.Mean)}
 }
 
 func phaseName(phase string) string {
@@ -186,32 +187,32 @@ func phaseName(phase string) string {
 }
 
 // atOnce is how many requests were in flight: a prefill pass sends one after another.
-func atOnce(p result.Point) cell {
+func atOnce(p result.Point) table.Cell {
 	if p.Phase == "prefill" {
-		return cell{Text: "1"}
+		return table.Cell{Text: "1"}
 	}
 	return number(intValue(p.Concurrency), figure.Whole)
 }
 
 // totalCell is prompt tokens/s of a prefill point and System TPS of any other.
-func totalCell(p result.Point) cell {
+func totalCell(p result.Point) table.Cell {
 	if p.Phase == "prefill" && p.Metrics != nil {
 		return number(p.Metrics.PromptTPS, figure.Measure)
 	}
 	return systemCell(p)
 }
 
-func systemCell(p result.Point) cell {
+func systemCell(p result.Point) table.Cell {
 	tps, ok := point.SystemTPS(p)
 	if !ok {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
-	return cell{Text: figure.Measure(tps)}
+	return table.Cell{Text: figure.Measure(tps)}
 }
 
-func medianCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution) cell {
+func medianCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution) table.Cell {
 	if s == nil || of(s) == nil {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
-	return cell{Text: figure.Measure(of(s).P50)}
+	return table.Cell{Text: figure.Measure(of(s).P50)}
 }

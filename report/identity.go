@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/report/figure"
+	"assay/report/launch"
 	"assay/report/served"
 	"assay/result"
 )
@@ -19,12 +20,20 @@ type pair struct{ Name, Value, Note string }
 func (v view) identity() []pair {
 	id, r := v.res.Identity, v.res.Run
 	out := v.serverPairs()
+	at := launch.RouterPoints(v.res)
 	for i, raw := range id.Routers {
 		var s served.Server
 		if json.Unmarshal(raw, &s) != nil {
 			continue
 		}
-		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.What(), Note: s.Runtime})
+		note := s.Runtime
+		if s.Version != "" {
+			note += ", version " + s.Version
+		}
+		if at[i] != "" {
+			note += ", at " + at[i]
+		}
+		out = append(out, pair{Name: fmt.Sprintf("Router %d", i+1), Value: s.What(), Note: note})
 	}
 	out = append(append(out, modelPairs(id.Model)...), v.servedPairs()...)
 	out = append(out,

@@ -131,6 +131,7 @@ func sweepInput() Input {
 		Identity: gpuIdentity(), SUT: result.SUT{Before: &sut, After: &after, Drift: []result.Reason{}}, Checks: gpuChecks(), Points: points,
 		Artifacts: []result.Artifact{{Path: "server.log", SHA256: "8d2f00aa91", Bytes: 4_312_771}, {Path: "telemetry.jsonl.zst", SHA256: "5f0b6c11d4", Bytes: 9_100_200}},
 	}
+	launched(&r)
 	return Input{Result: r, Telemetry: gpuTelemetry(points), Recording: fixedRecording}
 }
 
@@ -156,14 +157,19 @@ func (x published) point(at int64) result.Point {
 		ID: id, Phase: "sweep", Concurrency: ptr(x.c), Router: x.router, State: result.PointValid, Reasons: []result.Reason{},
 		Window: &result.Window{StartedUS: at, EndedUS: end, DurationS: x.dur}, Metrics: s, MLPerf: drained,
 		Client:    x.client(),
-		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage": {Min: .01, Mean: x.util * .006, Max: x.util * .0073, N: int(x.dur)}, "engine.generation_tokens": {Min: 1e6, Mean: 2e6, Max: 1e6 + float64(x.out), N: int(x.dur), SpanS: x.dur}},
+		Telemetry: map[string]result.Telemetry{"engine.running": {Min: 0, Mean: x.active * .98, Max: float64(x.c), N: int(x.dur)}, "engine.kv_usage": {Min: .01, Mean: x.util * .006, Max: x.util * .0073, N: int(x.dur)}, "engine.generation_tokens": {Min: 1e6, Mean: 2e6, Max: 1e6 + float64(x.out), N: int(x.dur), SpanS: x.dur, Growth: ptr(float64(x.out)), Coverage: 1}},
 		Recording: &result.Recording{Path: "recordings/" + id + ".rec", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(id))), Requests: x.n, Events: x.out - 1000, EpochUS: at},
 	}
+	used := 0.0
 	for g := range 8 {
 		w := watts + float64(g%3) - 1
-		p.Telemetry[fmt.Sprintf("gpu%d.power_w", g)] = result.Telemetry{Unit: "W", Min: 140, Mean: w, Max: math.Min(750, w+55), N: int(x.dur), SpanS: x.dur, EnergyJ: ptr(w * x.dur)}
+		used += w * x.dur
+		p.Telemetry[fmt.Sprintf("gpu%d.power_w", g)] = result.Telemetry{Unit: "W", Min: 140, Mean: w, Max: math.Min(750, w+55), N: int(x.dur), SpanS: x.dur, MaxGapS: 1, Coverage: 1, EnergyJ: ptr(w * x.dur), Method: result.MethodCounter, OffPct: ptr(0.4)}
+		p.Telemetry[fmt.Sprintf("gpu%d.energy_j", g)] = result.Telemetry{Unit: "J", Min: 1e9, Mean: 1e9 + w*x.dur/2, Max: 1e9 + w*x.dur, N: int(x.dur), SpanS: x.dur, MaxGapS: 1, Coverage: 1, Growth: ptr(w * x.dur)}
+		p.Telemetry[fmt.Sprintf("gpu%d.throttle_ppt_s", g)] = result.Telemetry{Unit: "s", Min: 4000, Mean: 4000, Max: 4000 + x.dur/10, N: int(x.dur), SpanS: x.dur, MaxGapS: 1, Coverage: 1, Growth: ptr(x.dur / 10 * float64(g) / 7)}
 		p.Telemetry[fmt.Sprintf("gpu%d.temp_c", g)] = result.Telemetry{Unit: "°C", Min: 44, Mean: 60 + x.util*.2, Max: 64 + x.util*.2 + float64(g%2), N: int(x.dur)}
 	}
+	p.Energy = &result.Energy{Accelerators: 8, AcceleratorJ: &used, Method: result.MethodCounter, Coverage: 1, TokensPerJoule: ptr(x.tps * x.dur / used)}
 	return p
 }
 
@@ -183,8 +189,6 @@ func phases(points []result.Point) []result.Phase {
 
 func gpuIdentity() result.Identity {
 	return result.Identity{
-		Server:  json.RawMessage(`{"runtime":"docker","name":"assay-01k8n3v0d2m7q-server","image":"vllm/vllm-openai-rocm@sha256:e7d4d8643501172acc5e9a6fcc3739680359613c2904ec977cde9e721e798e82","image_id":"sha256:90aa12","argv":["vllm","serve","/model","--tensor-parallel-size","8"],"version":"0.31.1rc1+5555a2d8f","models":["deepseek-ai/DeepSeek-V4.1-Flash-1017"],"max_model_len":131072,"kv_tokens":9437184}`),
-		Routers: []json.RawMessage{json.RawMessage(`{"runtime":"docker","image":"nginx@sha256:65645c7bb6a0661892a8b03b89d0743208a18dd2f3f17a54ef4b76fb8e2f2a10","version":"0.31.1rc1+5555a2d8f"}`), json.RawMessage(`{"runtime":"docker","image":"haproxy@sha256:e3229153dd6429fc71f8a9a1f1ccbf8dab6962422d7043c81e84dd6a075e90ee","version":"0.31.1rc1+5555a2d8f"}`)},
 		Model:   result.ModelIdentity{Name: "deepseek-v4_1-flash", Served: "deepseek-ai/DeepSeek-V4.1-Flash-1017", Revision: "1bae0e1088993b9b82de08f59de5be5a34e42170", Path: "/mnt/llm_data/dsv41f", Listed: []string{"deepseek-ai/DeepSeek-V4.1-Flash-1017"}},
 		Dataset: result.DatasetIdentity{Kind: "agentic", Path: "agentic_combined.jsonl", SHA256: "9f314b7d2e0c6a8f5b1d3e7c9a0b2d4f6e8c1a3b5d7f9e0c2a4b6d8f1e3c5ac2", Seed: "7"},
 		Client:  result.ClientIdentity{Kind: "native", Version: "0.1.0"},
@@ -260,7 +264,7 @@ func tinyInput() Input {
 	x := published{c: 1, tps: 214.31, util: 100, qps: 3.31, out: 2114, avg: 64.06, dur: 9.87, n: 33,
 		ttft: [8]float64{.41, .62, .58, .81, .9, 1.2, 1.3, 1.31}, tpot: [8]float64{4.01, 4.4, 4.39, 4.6, 4.7, 5.1, 5.2, 5.2}, e2e: [8]float64{101, 299.1, 280.2, 441, 480, 502, 510, 511}, router: "none", lag: 31, cpu: .08, active: .99}
 	p := x.point(epoch + 1_000_000)
-	p.Telemetry, p.MLPerf, p.Metrics.TTFATMS, p.Metrics.CachedTokens, p.Metrics.PrefixHitRate = nil, nil, nil, nil, nil
+	p.Telemetry, p.Energy, p.MLPerf, p.Metrics.TTFATMS, p.Metrics.CachedTokens, p.Metrics.PrefixHitRate = nil, nil, nil, nil, nil, nil
 	sut := cpuSUT()
 	return Input{Result: result.Result{
 		Schema: result.Schema,
@@ -289,6 +293,7 @@ func notValidInput() Input {
 	*skipped = result.Point{ID: "c128", Phase: "sweep", Concurrency: ptr(128), State: result.PointFailed, Reasons: []result.Reason{{Code: "server_died", Text: "the server ended by itself", Evidence: "exit code 139"}}}
 	r.SUT.Drift = []result.Reason{{Code: "power_cap_changed", Text: "the power cap of accelerator 3 changed", Evidence: "750 W → 650 W"}}
 	r.Identity.Notes = []string{"image not pinned: vllm/vllm-openai-rocm:nightly"}
+	badlyLaunched(r)
 	return in
 }
 
@@ -328,7 +333,7 @@ func matrixInput() Input {
 		for _, c := range []int{1, 2, 4, 8, 16, 32, 64, 128} {
 			p := cellPoint("decode", context, c, at)
 			if context == 524288 && c > 32 {
-				p.State, p.Metrics, p.Cell, p.Client, p.Window, p.Recording, p.Telemetry = result.PointOver, nil, nil, nil, nil, nil, nil
+				p.State, p.Metrics, p.Cell, p.Client, p.Window, p.Recording, p.Telemetry, p.Energy = result.PointOver, nil, nil, nil, nil, nil, nil, nil
 				p.Reasons = []result.Reason{{Code: "kv_capacity", Text: "needs more KV cache than the engine has", Evidence: fmt.Sprintf("%d tokens of 16,777,216", c*(context+4096))}}
 			} else if context == 524288 && c == 32 {
 				p.State, p.Reasons = result.PointQueued, []result.Reason{{Code: "waiting", Text: "the engine reported waiting requests for 31 % of the window"}}
@@ -346,7 +351,7 @@ func cellPoint(phase string, context, c int, at int64) result.Point {
 	tps := 281 * math.Pow(float64(c), .56) / slow
 	x := published{c: c, tps: tps, qps: tps / 4096, out: int64(tps * 30), avg: 4096, dur: 30, n: 3 * c, ttft: [8]float64{60, 80, 74 * slow, 200, 210, 220, 230, 240}, tpot: [8]float64{3, 3.6, 3.5 * slow, 4, 4.2, 4.4, 4.6, 5}, e2e: [8]float64{9000, 9900, 9800, 10000, 10100, 10200, 10300, 10400}, router: "none", lag: 18, cpu: 2, active: float64(c)}
 	p := x.point(at)
-	p.ID, p.Phase, p.Context, p.Telemetry, p.MLPerf, p.Metrics.Utilization = fmt.Sprintf("decode-%dx%d", context, c), phase, ptr(context), nil, nil, nil
+	p.ID, p.Phase, p.Context, p.Telemetry, p.Energy, p.MLPerf, p.Metrics.Utilization = fmt.Sprintf("decode-%dx%d", context, c), phase, ptr(context), nil, nil, nil, nil
 	if c > 1 {
 		p.Telemetry = map[string]result.Telemetry{"engine.running": {Unit: "requests", Min: float64(c - 1), Mean: float64(c) * .99, Max: float64(c), N: 30, SpanS: 29}}
 	}

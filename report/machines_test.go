@@ -44,6 +44,13 @@ func gpuSUT() probes.SUT {
 		s.Accelerators.Items = append(s.Accelerators.Items, accelerator(i))
 	}
 	s.Storage, s.Network = gpuStorage(), gpuNetwork()
+	s.Network.Summary = probes.Known("2 × BCM5720 1GbE (one link up); no InfiniBand", "the interfaces of this document")
+	for i, text := range []string{"ext4 on LVM (/; 1 × NVMe)", "XFS on LVM (/mnt/llm_data; 7 × NVMe)"} {
+		s.Storage.Filesystems.Items[i].Summary = probes.Known(text, "mountinfo")
+	}
+	s.Power.Supplies.Unknown = "no Redfish address configured"
+	s.OS.Tuning.IOMMU, s.OS.Tuning.Clocksource, s.OS.Tuning.FilesLimit = probes.Known("identity", "iommu_groups"), probes.Known("tsc", "current_clocksource"), probes.Known(int64(1048576), "/proc/self/limits")
+	s.OS.Load1, s.OS.KernelLog.Unknown = probes.Known(0.42, "/proc/loadavg"), "needs root, or the group adm"
 	return s
 }
 
@@ -60,7 +67,8 @@ func accelerator(i int) probes.Accelerator {
 		Link:       probes.Link{GTS: probes.Known(32.0, dir+"current_link_speed"), Width: probes.Known(16, dir+"current_link_width"), MaxGTS: probes.Known(32.0, dir+"max_link_speed"), MaxWidth: probes.Known(16, dir+"max_link_width"), SlotMaxGTS: probes.Known(32.0, "parent max_link_speed"), SlotMaxWidth: probes.Known(16, "parent max_link_width")},
 		NUMANode:   probes.Known(i/4, dir+"numa_node"), RenderMinor: probes.Known(128+i, "kfd drm_render_minor"),
 		Partition: probes.Partition{Compute: probes.Known("SPX", dir+"current_compute_partition"), Memory: probes.Known("NPS1", dir+"current_memory_partition"), Count: probes.Known(1, "kfd nodes")},
-		ECC:       probes.Known(true, dir+"ras"), Persistence: probes.NA[bool]("AMD has no persistence mode"), XGMIPeers: probes.Known(7, "kfd io_links"), NVLinks: probes.NA[int]("not an NVIDIA device"),
+		Kind:      probes.Known("discrete", "pci device"), MemoryType: probes.Known("HBM3", "pci device"), Usable: probes.Known(true, "kfd node"),
+		ECC: probes.Known(true, dir+"ras"), Persistence: probes.NA[bool]("AMD has no persistence mode"), XGMIPeers: probes.Known(7, "kfd io_links"), NVLinks: probes.NA[int]("not an NVIDIA device"),
 		Throttle: probes.List[string]{Unknown: "gpu_metrics 1.4 tells no throttle state"},
 	}
 }

@@ -10,9 +10,12 @@ import (
 	"assay/fault"
 	"assay/probes"
 	"assay/report/figure"
+	"assay/report/launch"
 	"assay/report/machine"
 	"assay/report/plot"
 	"assay/report/point"
+	"assay/report/table"
+	"assay/report/told"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -30,13 +33,14 @@ type page struct {
 	Headline             []kpi
 	Heat                 *heat
 	Plots                []plot.Plot
-	Prefill              *grid
-	Measurements         *grid
-	Cells, Windows       *grid // of an open loop
-	Data, Drain          *grid
-	DataNote             string
-	Outcomes, Client     *grid
-	Telemetry            *grid
+	Prefill              *table.Grid
+	Measurements         *table.Grid
+	Cells, Windows       *table.Grid // of an open loop
+	Data, Drain          *table.Grid
+	DataNote, ToldNote   string
+	Told                 *table.Grid // what another client printed
+	Outcomes, Client     *table.Grid
+	Telemetry            *table.Grid
 	Panels               []plot.Plot
 	SUT                  []machine.Chapter
 	Facts                []machine.Group
@@ -46,6 +50,7 @@ type page struct {
 	Drift                []result.Reason
 	Checks               []probes.Check
 	CheckCounts          string
+	Launch               launch.Section
 	Identity             []pair
 	Timeline             []stage
 	Definitions          []metrics.Definition
@@ -70,7 +75,7 @@ func newPage(in Input) page {
 		CSS: template.CSS(stylesheet), Title: v.title(), Subtitle: v.subtitle(), Statement: v.statement(),
 		Run: v.res.Run, Error: v.res.Run.Error, Notes: v.res.Identity.Notes, Reasons: v.findings(), Headline: v.kpis(), HasPoints: len(v.res.Points) > 0,
 		Drift: v.res.SUT.Drift, Checks: machine.SortedChecks(v.res.Checks), CheckCounts: machine.CheckCounts(v.res.Checks),
-		Identity: v.identity(), Timeline: v.timeline(), Definitions: metrics.Table(), Artifacts: v.res.Artifacts,
+		Launch: launch.Of(v.res), Identity: v.identity(), Timeline: v.timeline(), Definitions: metrics.Table(), Artifacts: v.res.Artifacts,
 		Plan: indent(v.res.Plan), Archive: v.archive(),
 	}
 	p.Verdict, p.Class = v.verdict()
@@ -88,7 +93,7 @@ func (p *page) points(v view) {
 		}
 	}
 	p.Data = v.grid(v.runRows(), true)
-	p.Drain, p.DataNote = v.drainGrid(), windowNote
+	p.Drain, p.DataNote, p.Told, p.ToldNote = v.drainGrid(), windowNote, told.Grid(v.res.Points), told.Note
 	switch v.protocol {
 	case "matrix":
 		p.HasMatrix, p.Heat, p.Prefill, p.Measurements = true, v.heatOf(), v.prefillGrid(), v.transposed(v.measurementRows())

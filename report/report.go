@@ -5,6 +5,7 @@ import (
 
 	"assay/probes"
 	"assay/report/export"
+	"assay/report/launch"
 	"assay/result"
 )
 
@@ -24,3 +25,6 @@ type Format struct {
 	Matrix      bool // it tells of a matrix and of nothing else
 	Write       func(w io.Writer, in Input) error
 }
+
+// Commands are the command lines that start the servers, routers and client of a run again, for a shell; "" when the run started none.
+func Commands(r result.Result) string { return launch.Of(r).Script() }

@@ -1,19 +1,16 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"assay/report/figure"
 	"assay/report/point"
+	"assay/report/table"
 	"assay/result"
 	"assay/runner/metrics"
 )
-
-// cell is one value of a table. Title is its hover text, Class its state.
-type cell struct{ Text, Title, Class string }
 
 // row is one line of the run data table: a point's value for each column.
 type row struct {
@@ -21,7 +18,7 @@ type row struct {
 	Metric string // id in the metric table, whose definition is the hover text; "" when it is no metric
 	Title  string // hover text of what is no metric
 	Class  string // group | key | ""
-	Cell   func(p result.Point) cell
+	Cell   func(p result.Point) table.Cell
 }
 
 // runRows is the run data table, in the order and with the rows of a published MLPerf Endpoints page and ours between them.
@@ -35,7 +32,7 @@ func (v view) runRows() []row {
 }
 
 // drainGrid is the same over issue to drain; nil when no point has it.
-func (v view) drainGrid() *grid {
+func (v view) drainGrid() *table.Grid {
 	if !slices.ContainsFunc(v.res.Points, func(p result.Point) bool { return p.MLPerf != nil }) {
 		return nil
 	}
@@ -67,36 +64,37 @@ func (v view) shown(rows []row) []row {
 func (v view) settingRows() []row {
 	return []row{
 		{Label: "Run date", Cell: v.pointDate},
-		{Label: "Concurrency", Class: "key", Cell: func(p result.Point) cell { return number(intValue(p.Concurrency), figure.Whole) }},
-		{Label: "Rate, requests/s", Class: "optional", Cell: func(p result.Point) cell { return number(p.Rate, figure.Plain) }},
-		{Label: "Speed of the trace", Class: "optional", Cell: func(p result.Point) cell { return number(p.Speed, figure.Plain) }},
-		{Label: "Context, tokens", Class: "optional", Cell: func(p result.Point) cell { return number(intValue(p.Context), figure.Whole) }},
+		{Label: "Concurrency", Class: "key", Cell: func(p result.Point) table.Cell { return number(intValue(p.Concurrency), figure.Whole) }},
+		{Label: "Rate, requests/s", Class: "optional", Cell: func(p result.Point) table.Cell { return number(p.Rate, figure.Plain) }},
+		{Label: "Speed of the trace", Class: "optional", Cell: func(p result.Point) table.Cell { return number(p.Speed, figure.Plain) }},
+		{Label: "Context, tokens", Class: "optional", Cell: func(p result.Point) table.Cell { return number(intValue(p.Context), figure.Whole) }},
 	}
 }
 
-func (v view) pointDate(p result.Point) cell {
+func (v view) pointDate(p result.Point) table.Cell {
 	if p.Window == nil {
-		return cell{Text: figure.Day(v.res.Run.StartedUS)}
+		return table.Cell{Text: figure.Day(v.res.Run.StartedUS)}
 	}
-	return cell{Text: figure.Day(p.Window.StartedUS), Title: "window opened " + figure.Instant(p.Window.StartedUS)}
+	return table.Cell{Text: figure.Day(p.Window.StartedUS), Title: "window opened " + figure.Instant(p.Window.StartedUS)}
 }
 
 // describeRows say what ran and how it ended.
 func (v view) describeRows() []row {
 	program := v.res.Run.Program
-	same := func(text, title string) func(result.Point) cell {
+	same := func(text, title string) func(result.Point) table.Cell {
 		if text == "" {
 			text = figure.None
 		}
-		return func(result.Point) cell { return cell{Text: text, Title: title} }
+		return func(result.Point) table.Cell { return table.Cell{Text: text, Title: title} }
 	}
 	return []row{
 		{Label: "Configuration summary", Cell: v.configuration},
 		{Label: "Config type", Cell: same(v.configType())},
 		{Label: "Config region", Cell: same(figure.None, "regions are assigned when a curve is submitted")},
-		{Label: "Target QPS", Cell: func(p result.Point) cell { return number(p.Rate, figure.Plain) }},
-		{Label: "Router", Class: "optional", Cell: func(p result.Point) cell { return text(strings.TrimPrefix(p.Router, "none")) }},
-		{Label: "Result state", Cell: func(p result.Point) cell { return stateCell(p.State) }},
+		{Label: "Target QPS", Cell: func(p result.Point) table.Cell { return number(p.Rate, figure.Plain) }},
+		{Label: "Router", Class: "optional", Cell: func(p result.Point) table.Cell { return text(strings.TrimPrefix(p.Router, "none")) }},
+		{Label: "Warm-up", Class: "optional", Cell: func(p result.Point) table.Cell { return text(point.WarmedUp(p)) }},
+		{Label: "Result state", Cell: func(p result.Point) table.Cell { return stateCell(p.State) }},
 		{Label: "Reasons", Class: "optional", Cell: reasonsCell},
 		{Label: "Measured accuracy score", Cell: same(figure.None, "this protocol measures speed; accuracy is measured apart")},
 		{Label: "Benchmark version", Cell: same(figure.Short(program.Commit, 12), "commit of assay "+program.Commit)},
@@ -126,31 +124,31 @@ func (v view) configType() (string, string) {
 	return figure.None, ""
 }
 
-func (v view) configuration(p result.Point) cell {
-	return cell{Text: strings.Join([]string{v.res.Run.Name, p.Phase, p.ID}, " · "), Class: "wrap"}
+func (v view) configuration(p result.Point) table.Cell {
+	return table.Cell{Text: strings.Join([]string{v.res.Run.Name, p.Phase, p.ID}, " · "), Class: "wrap"}
 }
 
-func recordingCell(p result.Point) cell {
+func recordingCell(p result.Point) table.Cell {
 	if p.Recording == nil {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
-	return cell{Text: figure.Short(p.Recording.SHA256, 12), Title: p.Recording.Path + " " + p.Recording.SHA256, Class: "mono"}
+	return table.Cell{Text: figure.Short(p.Recording.SHA256, 12), Title: p.Recording.Path + " " + p.Recording.SHA256, Class: "mono"}
 }
 
-func stateCell(s result.PointState) cell {
-	return cell{Text: point.StateText(string(s)), Class: string(s)}
+func stateCell(s result.PointState) table.Cell {
+	return table.Cell{Text: point.StateText(string(s)), Class: string(s)}
 }
 
-func reasonsCell(p result.Point) cell {
+func reasonsCell(p result.Point) table.Cell {
 	if len(p.Reasons) == 0 {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
 	var texts, evidence []string
 	for _, r := range p.Reasons {
 		texts = append(texts, r.Text)
 		evidence = append(evidence, strings.TrimSpace(r.Code+" "+r.Evidence))
 	}
-	return cell{Text: strings.Join(texts, "; "), Title: strings.Join(evidence, "; "), Class: "wrap"}
+	return table.Cell{Text: strings.Join(texts, "; "), Title: strings.Join(evidence, "; "), Class: "wrap"}
 }
 
 // headlineRows are the figures of a population, with the latency of the one that has it.
@@ -160,7 +158,7 @@ func headlineRows(pop, latency point.Population) []row {
 		m("System tokens/s", "system_tps", "key", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Measure),
 		m("Tokens/s per user", "tps_per_user", "key", func(s *metrics.Summary) *float64 { return s.TPSPerUser }, figure.Measure),
 		m("Prompt tokens/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
-		{Label: "TTFT P90, ms", Metric: "ttft_ms", Class: "key", Cell: func(p result.Point) cell { return statCell(latency(p), point.TTFT, point.P90()) }},
+		{Label: "TTFT P90, ms", Metric: "ttft_ms", Class: "key", Cell: func(p result.Point) table.Cell { return statCell(latency(p), point.TTFT, point.P90()) }},
 		m("Utilization, %", "utilization", "", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
 	}
 }
@@ -208,19 +206,19 @@ func latencyRows(pop point.Population) []row {
 			class = ""
 		}
 		for _, st := range point.Statistics() {
-			rows = append(rows, row{Label: st.Name, Class: class, Cell: func(p result.Point) cell { return statCell(pop(p), b.Of, st) }})
+			rows = append(rows, row{Label: st.Name, Class: class, Cell: func(p result.Point) table.Cell { return statCell(pop(p), b.Of, st) }})
 		}
 	}
 	return rows
 }
 
 // statCell is one statistic of a point. One that has too few samples is muted, and says so.
-func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution, st point.Statistic) cell {
+func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distribution, st point.Statistic) table.Cell {
 	if s == nil || of(s) == nil {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
 	d := of(s)
-	c := cell{Text: figure.Measure(st.Of(*d))}
+	c := table.Cell{Text: figure.Measure(st.Of(*d))}
 	if d.N < st.Needs {
 		c.Class, c.Title = "mute", fmt.Sprintf("of %s only; %s needs %d", figure.Plural(int(d.N), "sample"), st.Name, st.Needs)
 	}
@@ -228,9 +226,9 @@ func statCell(s *metrics.Summary, of func(*metrics.Summary) *metrics.Distributio
 }
 
 // enginePrefixCell is what the engine says of its prefix cache over the whole point, warm-up too.
-func enginePrefixCell(p result.Point) cell {
+func enginePrefixCell(p result.Point) table.Cell {
 	if p.Engine == nil {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
 	return number(p.Engine.PrefixHitRate, figure.Tenth)
 }
@@ -243,27 +241,27 @@ func metricsOf(pop point.Population) func(label, id, class string, get func(*met
 }
 
 func metricRow(pop point.Population, label, id, class string, get func(*metrics.Summary) *float64, form func(float64) string) row {
-	return row{Label: label, Metric: id, Class: class, Cell: func(p result.Point) cell {
+	return row{Label: label, Metric: id, Class: class, Cell: func(p result.Point) table.Cell {
 		s := pop(p)
 		if s == nil {
-			return cell{Text: figure.None}
+			return table.Cell{Text: figure.None}
 		}
 		return number(get(s), form)
 	}}
 }
 
-func number(v *float64, form func(float64) string) cell {
+func number(v *float64, form func(float64) string) table.Cell {
 	if v == nil {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
-	return cell{Text: form(*v)}
+	return table.Cell{Text: form(*v)}
 }
 
-func text(s string) cell {
+func text(s string) table.Cell {
 	if s == "" {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
-	return cell{Text: s}
+	return table.Cell{Text: s}
 }
 
 func intValue(n *int) *float64 {
@@ -290,7 +288,7 @@ func count(n int) *float64 {
 func (v view) outcomeRows() []row {
 	var rows []row
 	for _, name := range point.Outcomes(v.res.Points, point.InWindow) {
-		rows = append(rows, row{Label: name, Title: ending(name), Cell: func(p result.Point) cell { return outcomeCell(p, name) }})
+		rows = append(rows, row{Label: name, Title: ending(name), Cell: func(p result.Point) table.Cell { return outcomeCell(p, name) }})
 	}
 	return rows
 }
@@ -305,12 +303,12 @@ func ending(outcome string) string {
 	return ""
 }
 
-func outcomeCell(p result.Point, name string) cell {
+func outcomeCell(p result.Point, name string) table.Cell {
 	if p.Metrics == nil {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
 	n := p.Metrics.Outcomes[name]
-	c := cell{Text: figure.Whole(float64(n))}
+	c := table.Cell{Text: figure.Whole(float64(n))}
 	if n > 0 && name != "ok" {
 		c.Class = "fail"
 		c.Title = fmt.Sprintf("%.2f %% of %d issued", 100*float64(n)/float64(max(p.Metrics.RequestsIssued, 1)), p.Metrics.RequestsIssued)
@@ -322,14 +320,21 @@ func outcomeCell(p result.Point, name string) cell {
 func (v view) clientRows() []row {
 	var rows []row
 	for _, f := range point.ClientFigures() {
-		rows = append(rows, row{Label: f.Label, Class: "optional", Cell: func(p result.Point) cell {
+		rows = append(rows, row{Label: f.Label, Class: "optional", Cell: func(p result.Point) table.Cell {
 			if p.Client == nil {
-				return cell{Text: figure.None}
+				return table.Cell{Text: figure.None}
 			}
 			return text(f.ForPeople(*p.Client))
 		}})
 	}
-	return v.shown(append(rows, row{Label: "Noticed", Cell: func(p result.Point) cell { return text(cmp.Or(strings.Join(p.Notes, "; "), figure.None)) }}))
+	return v.shown(append(rows, row{Label: "Noticed", Cell: noticedCell}))
+}
+
+func noticedCell(p result.Point) table.Cell {
+	if len(p.Notes) == 0 {
+		return table.Cell{Text: figure.None}
+	}
+	return table.Cell{Text: strings.Join(p.Notes, "; "), Class: "wrap"}
 }
 
 // clientLines are the figures by which the client is judged and what else may have disturbed it, a line per measured point under a heading, for text formats; nil without one.

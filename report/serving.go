@@ -8,6 +8,7 @@ import (
 	"assay/plan"
 	"assay/report/figure"
 	"assay/report/point"
+	"assay/report/table"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -18,14 +19,14 @@ func (v view) cellRows() []row {
 	return v.shown([]row{
 		m("Input length, tokens", "input_tokens", "", meanInput, figure.Measure),
 		m("Output length, tokens", "avg_output_tokens", "", func(s *metrics.Summary) *float64 { return s.AvgOutputTokens }, figure.Measure),
-		{Label: "Dataset", Cell: func(result.Point) cell { return text(v.dataset()) }},
+		{Label: "Dataset", Cell: func(result.Point) table.Cell { return text(v.dataset()) }},
 		{Label: "(Concurrency, RPS)", Cell: v.offered},
 		m("Output tok/s", "system_tps", "", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Hundred),
 		m("Output tok/s per decode node", "tps_per_node", "optional", func(s *metrics.Summary) *float64 { return s.TPSPerNode }, figure.Hundred),
 		m("Total tok/s", "total_tps", "", func(s *metrics.Summary) *float64 { return s.TotalTPS }, figure.Hundred),
 		m("Mean TTFT, ms", "ttft_ms", "", func(s *metrics.Summary) *float64 { return meanOf(s.TTFTMS) }, figure.Hundred),
 		m("Mean ITL, ms", "itl_ms", "", func(s *metrics.Summary) *float64 { return meanOf(s.ITLMS) }, figure.Hundred),
-		{Label: "State", Cell: func(p result.Point) cell { return stateCell(p.State) }},
+		{Label: "State", Cell: func(p result.Point) table.Cell { return stateCell(p.State) }},
 	})
 }
 
@@ -55,7 +56,7 @@ func (v view) dataset() string {
 }
 
 // offered is what was asked of the server: the cap of requests in flight and the rate.
-func (v view) offered(p result.Point) cell {
+func (v view) offered(p result.Point) table.Cell {
 	limit, rate := "no limit", figure.None
 	if n := point.OpenLoop(v.plan).MaxConcurrency; n > 0 {
 		limit = figure.Plain(float64(n))
@@ -65,14 +66,14 @@ func (v view) offered(p result.Point) cell {
 	} else if p.Speed != nil {
 		rate = "trace × " + figure.Plain(*p.Speed)
 	}
-	return cell{Text: fmt.Sprintf("(%s, %s)", limit, rate)}
+	return table.Cell{Text: fmt.Sprintf("(%s, %s)", limit, rate)}
 }
 
 // windowRows are the window of an open loop's points with the percentiles of both populations.
 func (v view) windowRows() []row {
 	cut := point.OpenLoop(v.plan).Window
-	same := func(d plan.Duration) func(result.Point) cell {
-		return func(result.Point) cell { return text(d.String()) }
+	same := func(d plan.Duration) func(result.Point) table.Cell {
+		return func(result.Point) table.Cell { return text(d.String()) }
 	}
 	rows := []row{
 		{Label: "Warm-up cut off", Cell: same(cut.Warmup)},
@@ -96,7 +97,7 @@ func populationRows(pop point.Population, finished, generated string) []row {
 	rows := []row{
 		m(finished, "requests_completed", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
 		m("Their input tokens", "input_tokens", func(s *metrics.Summary) *float64 { return long(s.InputTokens) }, figure.Whole),
-		{Label: generated, Class: "optional", Cell: func(p result.Point) cell { return number(eventTokens(pop(p)), figure.Whole) }},
+		{Label: generated, Class: "optional", Cell: func(p result.Point) table.Cell { return number(eventTokens(pop(p)), figure.Whole) }},
 		m("Output tok/s", "system_tps", func(s *metrics.Summary) *float64 { return s.SystemTPS }, figure.Hundred),
 		m("Total tok/s", "total_tps", func(s *metrics.Summary) *float64 { return s.TotalTPS }, figure.Hundred),
 	}
@@ -105,7 +106,7 @@ func populationRows(pop point.Population, finished, generated string) []row {
 		of       func(*metrics.Summary) *metrics.Distribution
 	}{{"TTFT, ms", "ttft_ms", point.TTFT}, {"ITL, ms", "itl_ms", point.ITL}} {
 		for _, st := range point.LowStatistics() {
-			rows = append(rows, row{Label: st.Name + " " + d.name, Metric: d.id, Class: "optional", Cell: func(p result.Point) cell { return statCell(pop(p), d.of, st) }})
+			rows = append(rows, row{Label: st.Name + " " + d.name, Metric: d.id, Class: "optional", Cell: func(p result.Point) table.Cell { return statCell(pop(p), d.of, st) }})
 		}
 	}
 	return rows
@@ -121,10 +122,10 @@ func eventTokens(s *metrics.Summary) *float64 {
 }
 
 // mixedCell is the total throughput as a client prints it that counts prompts of the requests wholly inside and every token of the window.
-func mixedCell(p result.Point) cell {
+func mixedCell(p result.Point) table.Cell {
 	tokens := eventTokens(p.Metrics)
 	if tokens == nil || p.Inside == nil || p.Inside.InputTokens == nil || p.Metrics.DurationS <= 0 {
-		return cell{Text: figure.None}
+		return table.Cell{Text: figure.None}
 	}
-	return cell{Text: figure.Hundred((*tokens + float64(*p.Inside.InputTokens)) / p.Metrics.DurationS)}
+	return table.Cell{Text: figure.Hundred((*tokens + float64(*p.Inside.InputTokens)) / p.Metrics.DurationS)}
 }

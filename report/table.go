@@ -7,6 +7,7 @@ import (
 	"assay/report/figure"
 	"assay/report/plain"
 	"assay/report/point"
+	"assay/report/table"
 	"assay/result"
 	"assay/runner/metrics"
 )
@@ -33,14 +34,14 @@ func (v view) tableRows() []row {
 	return v.shown([]row{
 		m("prompt tok/s", "prompt_tps", "optional", func(s *metrics.Summary) *float64 { return s.PromptTPS }, figure.Measure),
 		{Label: "tok/s", Metric: "system_tps", Cell: systemCell},
-		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) cell { return number(point.PerUser(p), figure.Measure) }},
+		{Label: "tok/s/user", Class: "optional", Cell: func(p result.Point) table.Cell { return number(point.PerUser(p), figure.Measure) }},
 		stat("TTFT p50 ms", point.TTFT, p50), stat("p90", point.TTFT, high), stat("p99", point.TTFT, p99),
 		stat("TPOT p50 ms", point.TPOT, p50), stat("p90", point.TPOT, high),
 		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Measure),
 		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
 		m("failed", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, figure.Whole),
 		m("util %", "utilization", "optional", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
-		{Label: "state", Cell: func(p result.Point) cell { return stateCell(p.State) }},
+		{Label: "state", Cell: func(p result.Point) table.Cell { return stateCell(p.State) }},
 	})
 }
 

@@ -13,10 +13,12 @@ import (
 func (v view) tested() machine.Chapter {
 	s, id := v.server, v.res.Identity
 	notStarted := "the server was already running, or never came to run"
+	inside := served.Within(s, v.sut)
 	return machine.Chapter{Name: "As tested", Lines: []machine.Line{
 		machine.Stated("Framework", v.engine(), "the server's version endpoint", "no server told its version"),
 		machine.Stated("Container image", s.Image, "container runtime", "the server ran without a container, or was not started by this run"),
 		machine.Stated("Server program", strings.Join(s.Argv, " "), "started by this run", notStarted),
+		inside[0], inside[1],
 		machine.Stated("Other software", strings.Join(served.Beside(v.server, id, v.sut), ", "), "identities of routers and client, container engine", "nothing else ran"),
 		machine.Stated("Software notes", strings.Join(id.Notes, "; "), "what was not pinned", "free text; the run noted nothing"),
 		served.Supported(v.res.Points),

@@ -45,7 +45,7 @@ func TestSUTSummaryFromTheRun(t *testing.T) {
 	want := map[string]map[string]string{
 		"sweep": {
 			"Max supported concurrency": "512", "Node count": "1", "Deployment": "on premises, client and server on the same node", "Framework": "vllm 0.31.1rc1+5555a2d8f",
-			"Other software": "Docker 29.2.1, containerd 2.2.0, nginx 65645c7bb6a0, haproxy e3229153dd64, native client 0.1.0",
+			"Other software": "Docker 29.2.1, containerd 2.2.0, nginx 1.27.5 65645c7bb6a0, haproxy e3229153dd64, native client 0.1.0",
 			"Cooling":        "— not probed: how heat leaves the machine does not show from inside it", "Software notes": "— not probed: free text; the run noted nothing",
 		},
 		"not_valid": {"Max supported concurrency": "384", "Software notes": "image not pinned: vllm/vllm-openai-rocm:nightly"},
@@ -117,7 +117,7 @@ func TestArchiveURI(t *testing.T) {
 
 // The sheets of a wide table hold all its columns once, in order, none more than fits; a table that fits has none.
 func TestSheets(t *testing.T) {
-	for n, want := range map[int]string{1: "", 8: "", 9: "5 4", 13: "7 6", 16: "8 8", 24: "8 8 8", 27: "7 7 7 6", 30: "8 8 8 6"} {
+	for n, want := range map[int]string{1: "", 7: "", 8: "4 4", 9: "5 4", 13: "7 6", 14: "7 7", 16: "6 6 4", 27: "7 7 7 6", 30: "6 6 6 6 6"} {
 		v := sweepOf(n)
 		g := v.grid(v.runRows(), true)
 		var sizes, heads []string

@@ -32,16 +32,20 @@ func Decode(b []byte) (Result, error) {
 		Schema string `json:"schema"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return Result{}, fault.New(fault.Store, "bad_result", "", "read result: %w", err)
+		return Result{}, bad("read result: %w", err)
 	}
 	if err := checkSchema(head.Schema); err != nil {
 		return Result{}, err
 	}
 	var r Result
 	if err := json.Unmarshal(b, &r); err != nil {
-		return Result{}, fault.New(fault.Store, "bad_result", "", "read result: %w", err)
+		return Result{}, bad("read result: %w", err)
 	}
 	return whole(r), nil
+}
+
+func bad(format string, args ...any) error {
+	return fault.New(fault.Store, "bad_result", "give it the result.json of a run, as it was written", format, args...)
 }
 
 func checkSchema(schema string) error {
@@ -52,7 +56,7 @@ func checkSchema(schema string) error {
 	if n, err := strconv.Atoi(version); ok && err == nil && n > 1 {
 		return fault.New(fault.Store, "newer_result", "use a newer assay", "the result has schema %s, this program reads up to %s", schema, Schema)
 	}
-	return fault.New(fault.Store, "bad_result", "", "schema %q is not that of a result (%s)", schema, Schema)
+	return bad("schema %q is not that of a result (%s)", schema, Schema)
 }
 
 // whole gives r with its nil lists made empty; r itself is not touched.

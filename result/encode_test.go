@@ -43,6 +43,7 @@ func full() Result {
 		Points: []Point{{
 			ID: "c4", Phase: "sweep", Concurrency: pointer(4), State: PointNotValid,
 			Window:    &Window{StartedUS: 1764543687000000, EndedUS: 1764543695000000, DurationS: 8},
+			Warmup:    &Warmup{Requests: 64, DurationS: 12.5, Stable: pointer(true), Steps: 4, ThroughputSpread: pointer(0.03), TTFTSpread: pointer(0.0125)},
 			Metrics:   &metrics.Summary{RequestsIssued: 3, SystemTPS: pointer(0.1 + 0.2), TTFTMS: &metrics.Distribution{P50: 1e-7, N: 3}},
 			MLPerf:    &metrics.Summary{RequestsIssued: 5},
 			Inside:    &metrics.Summary{RequestsIssued: 2},

@@ -25,8 +25,14 @@ const (
 	PointStarted = "point.started"
 	PointEnded   = "point.ended"
 	Progressed   = "progress"
-	Logged       = "log" // a line of the server's or router's output
+	Stopped      = "stopped"      // a server or router ended; Text says how
+	NodeMarked   = "node.marked"  // the machine takes no runs; Text says why
+	NodeCleared  = "node.cleared" // a reason for that is gone
+	Logged       = "log"          // a line of the server's or router's output, while it gets ready
 )
+
+// Live tells an event that is for those who look on now: it is not kept.
+func (e Event) Live() bool { return e.Kind == Progressed || e.Kind == Logged }
 
 // Progress is a live view of a long step.
 type Progress struct {

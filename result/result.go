@@ -20,6 +20,8 @@ type Result struct {
 	SUT       SUT             `json:"sut"`
 	Checks    []probes.Check  `json:"checks"`
 	Points    []Point         `json:"points"`
+	Stops     []Stop          `json:"stops,omitempty"`      // of each server and router that was started, in the order of their ends
+	GPUMemory *Release        `json:"gpu_memory,omitempty"` // nil where no server was started, or nothing tells of memory
 	Artifacts []Artifact      `json:"artifacts"`
 }
 
@@ -91,10 +93,12 @@ type Identity struct {
 type ModelIdentity struct {
 	Name     string   `json:"name"`
 	Served   string   `json:"served"`
-	Revision string   `json:"revision,omitempty"`
+	Revision string   `json:"revision,omitempty"` // only when it is proved: by the model's folder, or by the server that was told to load it
 	Path     string   `json:"path,omitempty"`
-	SHA256   string   `json:"sha256,omitempty"` // of a model that is one file
+	SHA256   string   `json:"sha256,omitempty"` // of a model that is one file, or of the list of digests of its files (model.hash)
 	Listed   []string `json:"listed,omitempty"` // by the server
+
+	ConfigSHA256 string `json:"config_sha256,omitempty"` // of config.json, where the model is a folder of this machine
 }
 
 // DatasetIdentity is the data that was sent.
@@ -109,6 +113,13 @@ type DatasetIdentity struct {
 type ClientIdentity struct {
 	Kind    string `json:"kind"`
 	Version string `json:"version"`
+
+	// Of a client that is another program.
+	Runtime string   `json:"runtime,omitempty"` // docker | process
+	Image   string   `json:"image,omitempty"`   // name@sha256:…
+	ImageID string   `json:"image_id,omitempty"`
+	Argv    []string `json:"argv,omitempty"`          // the program; what it was told of a point stands in its folder
+	SHA256  string   `json:"binary_sha256,omitempty"` // process: of the program file
 }
 
 // SUT is the machine before and after.
@@ -143,6 +154,7 @@ type Point struct {
 	State        PointState           `json:"state"`
 	Reasons      []Reason             `json:"reasons"`
 	Window       *Window              `json:"window,omitempty"`
+	Warmup       *Warmup              `json:"warmup,omitempty"` // nil when nothing was sent before the window
 	Metrics      *metrics.Summary     `json:"metrics,omitempty"`
 	MLPerf       *metrics.Summary     `json:"mlperf,omitempty"` // over the whole issue-to-drain time
 	Inside       *metrics.Summary     `json:"inside,omitempty"` // serve: of the requests sent and finished inside the window alone
@@ -150,10 +162,13 @@ type Point struct {
 	Client       *metrics.Client      `json:"client,omitempty"`
 	Engine       *EngineCount         `json:"engine,omitempty"` // nil when the engine shows no counters
 	Telemetry    map[string]Telemetry `json:"telemetry,omitempty"`
+	Energy       *Energy              `json:"energy,omitempty"` // nil where nothing tells of any
 	Recording    *Recording           `json:"recording,omitempty"`
 	Request      *Request             `json:"request,omitempty"`       // the body of the first measured request, exactly as it was sent
+	Routing      *Routing             `json:"routing,omitempty"`       // nil without a router, and of an imported point
 	PromptTokens *int64               `json:"prompt_tokens,omitempty"` // matrix: median length of the prompts by the server's count, beside the context asked for
 	Notes        []string             `json:"notes,omitempty"`         // what the client noticed and a reader should know
+	Imported     *Imported            `json:"imported,omitempty"`      // what the client that measured it told, when that was not assay
 }
 
 // EngineCount holds the engine's own counters against the client's count, over all requests of a point, warm-up too. A pointer is nil when
@@ -173,15 +188,42 @@ type Window struct {
 	DurationS float64 `json:"duration_s"`
 }
 
-// Telemetry summarises one series over a point's window.
+// Telemetry summarises one series over a point's window. What happened at its edges comes from the samples on both sides of them.
 type Telemetry struct {
-	Unit    string   `json:"unit"`
-	Min     float64  `json:"min"`
-	Mean    float64  `json:"mean"`
-	Max     float64  `json:"max"`
-	N       int      `json:"n"`
-	SpanS   float64  `json:"span_s"`             // from the first sample to the last, a part of the window; what counters and energy grew in
-	EnergyJ *float64 `json:"energy_j,omitempty"` // where the series is power
+	Unit     string   `json:"unit"`
+	Min      float64  `json:"min"`
+	Mean     float64  `json:"mean"`
+	Max      float64  `json:"max"`
+	N        int      `json:"n"`
+	SpanS    float64  `json:"span_s"`           // from the first sample to the last, a part of the window
+	MaxGapS  float64  `json:"max_gap_s"`        // longest part of the window without a sample
+	Coverage float64  `json:"coverage"`         // share of the window that is known, 0 to 1: of the counter where there is one, else between samples not far apart
+	Growth   *float64 `json:"growth,omitempty"` // of a counter, over the window
+
+	// Of a series of power.
+	EnergyJ       *float64 `json:"energy_j,omitempty"`       // over the window; nil with the reason below
+	Method        string   `json:"method,omitempty"`         // MethodCounter or MethodTrapezoid
+	OffPct        *float64 `json:"off_pct,omitempty"`        // by how much the energy by trapezoid differs from the counter's, where there are both
+	HeldS         float64  `json:"held_s,omitempty"`         // longest time that the reading did not change: more than its resolution explains means a slow or a stuck sensor
+	EnergyUnknown string   `json:"energy_unknown,omitempty"` // why there is no energy
+}
+
+// How an energy was found.
+const (
+	MethodCounter   = "counter"   // the device counts it
+	MethodTrapezoid = "trapezoid" // the readings of its power, summed over time
+)
+
+// Energy is what the machine used over a point's window, J. A part that nothing tells is nil.
+type Energy struct {
+	Accelerators   int      `json:"accelerators"`               // all of the machine, whether the server used them or not
+	AcceleratorJ   *float64 `json:"accelerator_j,omitempty"`    // of all of them together, by what each of them tells: its package or its board
+	CPUJ           *float64 `json:"cpu_j,omitempty"`            // of all processor packages
+	WallJ          *float64 `json:"wall_j,omitempty"`           // of the whole machine, by its power supplies
+	Method         string   `json:"method,omitempty"`           // of the accelerators' energy; both where they differ
+	Coverage       float64  `json:"coverage,omitempty"`         // of the accelerators' energy, the lowest of them
+	TokensPerJoule *float64 `json:"tokens_per_joule,omitempty"` // output tokens inside the window / accelerator_j
+	Unknown        string   `json:"unknown,omitempty"`          // why there are no tokens per joule
 }
 
 // Request points to the kept body of a request.

@@ -3,20 +3,22 @@ package runner
 import (
 	"errors"
 	"io"
+	"strconv"
 
 	"assay/plan"
 	"assay/runner/dataset"
+	"assay/runner/external"
 	"assay/runner/load"
 )
 
 // wordsLess is how many times fewer words than tokens a text may have: nobody can be asked for its tokens yet.
 const wordsLess = 8
 
-// CheckDataset tells why the plan's client could not take a conversation from the plan's dataset, for any of its points. It reads no
-// more of the data than the first conversation needs.
+// CheckDataset tells why the plan's client could not take a conversation from the plan's dataset, for any of its points, or could not do
+// what the plan asks. It reads no more of the data than the first conversation needs, or all that another program is given.
 func CheckDataset(p plan.Plan) error {
-	if p.Client.Kind != (native{}).Name() {
-		return nil
+	if tool, ok := external.Named(p.Client.Kind); ok {
+		return checkForeign(p, tool)
 	}
 	checked := map[int]bool{} // only the length differs between points
 	for _, point := range p.Points() {
@@ -36,20 +38,25 @@ func CheckDataset(p plan.Plan) error {
 	return nil
 }
 
-// CheckLimits tells why this machine could not hold the connections that a point of the plan needs. A server that is yet to be started
-// counts as one address.
+// CheckClient tells what of the plan its client cannot do. It looks at the plan alone.
+func CheckClient(p plan.Plan) error {
+	tool, ok := external.Named(p.Client.Kind)
+	if !ok {
+		return nil
+	}
+	return tool.Check(p)
+}
+
+// CheckLimits tells why this machine could not hold the connections that a point of the plan needs.
 func CheckLimits(p plan.Plan) error {
 	if p.Client.Kind != (native{}).Name() {
 		return nil
 	}
-	targets, err := targetsOf(p.Server.BaseURLs(), false)
-	if err != nil {
-		return err
-	}
-	if len(targets) == 0 {
-		targets = []load.Target{{Network: "tcp", Address: "the server"}}
-	}
 	for _, point := range p.Points() {
+		targets, err := expected(p, point)
+		if err != nil {
+			return err
+		}
 		var cfg load.Config
 		if err := pace(&cfg, Job{Plan: p, Point: point}); err != nil {
 			return err
@@ -59,6 +66,24 @@ func CheckLimits(p plan.Plan) error {
 		}
 	}
 	return nil
+}
+
+// expected are the targets that a point will have: its router, the servers that run already, or those that are yet to be started.
+func expected(p plan.Plan, point plan.Point) ([]load.Target, error) {
+	if point.Router.Kind != "" && point.Router.Kind != plan.RouterNone {
+		return []load.Target{{Network: "tcp", Address: "the router"}}, nil
+	}
+	targets, err := targetsOf(p.Server.BaseURLs(), false)
+	if err != nil || len(targets) > 0 {
+		return targets, err
+	}
+	if p.Server.Replicas < 2 {
+		return []load.Target{{Network: "tcp", Address: "the server"}}, nil
+	}
+	for i := range p.Server.Replicas {
+		targets = append(targets, load.Target{Network: "tcp", Address: "server-" + strconv.Itoa(i)})
+	}
+	return targets, nil
 }
 
 func opens(cfg dataset.Config) error {

@@ -103,3 +103,28 @@ func TestCheckLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestExpectedTargets: what the connections of a point are shared among.
+func TestExpectedTargets(t *testing.T) {
+	for name, c := range map[string]struct {
+		server plan.Server
+		router string
+		want   int
+	}{
+		"a server to start":             {plan.Server{}, "", 1},
+		"replicas":                      {plan.Server{Replicas: 4}, "", 4},
+		"replicas without a router":     {plan.Server{Replicas: 4}, plan.RouterNone, 4},
+		"replicas behind a router":      {plan.Server{Replicas: 4}, "nginx", 1},
+		"running servers":               {plan.Server{URLs: []string{"http://a:1", "http://b:1"}}, "", 2},
+		"running servers, with routers": {plan.Server{URLs: []string{"http://a:1", "http://b:1"}}, "haproxy", 1},
+	} {
+		got, err := expected(plan.Plan{Server: c.server}, plan.Point{Router: plan.Router{Kind: c.router}})
+		at := map[string]bool{}
+		for _, target := range got {
+			at[target.Address] = true
+		}
+		if err != nil || len(at) != c.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}

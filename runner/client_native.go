@@ -43,7 +43,10 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	var told sources
 	short := wantedAnswers(job, cfg.Request.MaxTokens, cfg.Request.IgnoreEOS)
 	keep := from.check.watching(short.watching(told.watching(out.Append)))
-	res, err := load.Run(ctx, cfg, from, keep, func(p load.Progress) { report(liveOf(p)) })
+	res, err := load.Run(ctx, cfg, from, keep, func(p load.Progress) {
+		_ = out.Flush() // what a crash leaves is half a second behind; that it failed is told by Close
+		report(liveOf(p))
+	})
 	if res.Health.StampSource != "" {
 		out.SetStampSource(res.Health.StampSource)
 	}
@@ -131,7 +134,7 @@ func requestOf(job Job) load.Request {
 	s := job.Plan.Workload.Sampling
 	return load.Request{
 		Endpoint: job.Plan.Server.Endpoint, Model: job.Model, Dialect: job.Plan.Server.Engine, Omit: job.OmitBody,
-		MaxTokens: s.MaxTokens, IgnoreEOS: s.IgnoreEOS, Temperature: s.Temperature, TopP: s.TopP, Seed: s.Seed,
+		MaxTokens: s.MaxTokens, IgnoreEOS: s.IgnoreEOS, Temperature: s.Temperature, TopP: s.TopP, Seed: s.Seed, Cache: s.CachePrompt,
 	}
 }
 
@@ -151,8 +154,8 @@ func saltOf(job Job) load.Salt {
 func measured(res load.Result, data dataset.Stats) Measurement {
 	m := Measurement{
 		Window: metrics.Window(res.Window), Issue: metrics.Window(res.Issue), Refused: refusalsOf(res.Refused), Dataset: data.SHA256,
-		Notes: res.Notes, Stopped: res.Stopped, Waiting: res.Waiting, Unready: res.Unready,
-		Client: clientOf(res.Health, res.Window),
+		Notes: res.Notes, Stopped: res.Stopped, Waiting: res.Waiting, Unready: res.Unready, Warmup: res.Warmup,
+		Client: clientOf(res.Health),
 	}
 	if data.BadLines > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("lines of the dataset that could not be used: %d; %s", data.BadLines, strings.Join(data.BadFirst, "; ")))

@@ -4,13 +4,16 @@ import (
 	"strings"
 
 	"assay/fault"
+	"assay/runner/external"
 )
 
-// Clients lists the clients a plan can name.
+// Clients lists the clients a plan can name: this program's own, and those that are other programs.
 func Clients() []Client {
-	return []Client{
-		native{},
+	all := []Client{native{}}
+	for _, t := range external.Tools() {
+		all = append(all, foreign{t})
 	}
+	return all
 }
 
 // ClientNamed finds the client of a kind.

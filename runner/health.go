@@ -8,16 +8,17 @@ import (
 )
 
 // clientOf puts a load's own health into the form of a result.
-func clientOf(h load.Health, w load.Span) metrics.Client {
+func clientOf(h load.Health) metrics.Client {
 	c := metrics.Client{
 		StampSource: h.StampSource, TokenSource: h.TokenSource, LagUS: metrics.Lag(h.LagUS),
 		StampDelayUS: metrics.Lag(h.ReadLagUS), SchedLatencyUS: metrics.Lag(h.WakeLagUS),
 		CPUS: h.CPU.Seconds(), CPUWaitS: h.CPUWait.Seconds(), GOMAXPROCS: h.Procs, RSSBytes: h.RSSBytes,
 		Reads: h.Reads, BytesIn: h.BytesIn, ClockSteps: h.ClockSteps, GCPauseUS: micros(h.GCPause), GCPauseMaxUS: micros(h.GCPauseMax),
+		UnseenS: h.Unseen.Seconds(),
 		Sockets: metrics.Sockets{Opened: h.Sockets.Opened, Reused: h.Sockets.Reused, AtOnce: h.Sockets.AtOnce, Files: h.Files},
 	}
-	if span := float64(w.EndUS-w.StartUS) / 1e6; span > 0 && h.Procs > 0 {
-		c.CPUShare = c.CPUS / span / float64(h.Procs)
+	if h.Seen > 0 && h.Procs > 0 {
+		c.CPUShare = c.CPUS / h.Seen.Seconds() / float64(h.Procs)
 	}
 	return c
 }

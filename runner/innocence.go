@@ -15,6 +15,8 @@ const (
 	fewShared      = 10   // of them: no more are one hiccup
 	lateForGap     = 0.5  // p99 of the delay of reads over the mean gap between a stream's token events: later, and they meet
 	maxCPUShare    = 0.80 // of the processors that the client may use
+	maxUnseenShare = 0.10 // of the window that passed before the client came to look at itself
+	fewUnseenS     = 0.1  // of it: no more is one hiccup
 )
 
 func bound(text, evidence string, args ...any) *finding {
@@ -86,4 +88,15 @@ func outOfProcessor(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
 	}
 	return bound("the client used up its processors", "%.0f %% of the %d it may use, the limit is %.0f %%; its threads waited %.1f s for one",
 		100*c.CPUShare, c.GOMAXPROCS, 100*maxCPUShare, c.CPUWaitS)
+}
+
+// lookedLate finds the client that was so short of processors that it came to look at itself late: of what passed until then it has no figures
+// that could accuse it.
+func lookedLate(_ plan.Point, s metrics.Summary, m Measurement) *finding {
+	unseen, limit := m.Client.UnseenS, max(fewUnseenS, maxUnseenShare*s.DurationS)
+	if unseen <= limit {
+		return nil
+	}
+	return bound("the client came to look at itself late, so it knows little of how it fared",
+		"its first look came %.2f s into a window of %.2f s, the limit is %.2f s", unseen, s.DurationS, limit)
 }

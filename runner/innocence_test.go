@@ -54,6 +54,13 @@ func TestInnocence(t *testing.T) {
 		{"busy", "sweep", with(nil, func(c *metrics.Client) { c.CPUShare = 0.8 }), ""},
 		{"too busy", "sweep", with(nil, func(c *metrics.Client) { c.CPUShare, c.CPUWaitS = 0.81, 4 }),
 			"used up its processors: 81 % of the 2 it may use, the limit is 80 %; its threads waited 4.0 s for one"},
+		{"looked at itself in time", "sweep", with(nil, func(c *metrics.Client) { c.UnseenS = 1 }), ""},
+		{"looked at itself late", "decode", with(nil, func(c *metrics.Client) { c.UnseenS = 1.01 }),
+			"came to look at itself late, so it knows little of how it fared: its first look came 1.01 s into a window of 10.00 s, the limit is 1.00 s"},
+		{"never saw the window", "serve", with(nil, func(c *metrics.Client) { c.UnseenS = 10 }), "its first look came 10.00 s into a window of 10.00 s"},
+		{"one hiccup in a short pass", "prefill", with(func(s *metrics.Summary, _ *metrics.Client) { s.DurationS = 0.1 }, func(c *metrics.Client) { c.UnseenS = 0.1 }), ""},
+		{"more than a hiccup in a short pass", "prefill", with(func(s *metrics.Summary, _ *metrics.Client) { s.DurationS = 0.2 }, func(c *metrics.Client) { c.UnseenS = 0.15 }),
+			"its first look came 0.15 s into a window of 0.20 s, the limit is 0.10 s"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func sweep(s plan.Sweep, p plan.Point) *load.Closed {
 	}
 	return &load.Closed{
 		Concurrency: p.Concurrency, Requests: s.Requests, Trajectories: s.Trajectories, Duration: length.Std(), MinDuration: s.MinDuration.Std(),
-		WarmupRequests: s.Warmup.Requests, WarmupDuration: s.Warmup.Duration.Std(),
+		WarmupRequests: s.Warmup.Requests, WarmupDuration: s.Warmup.Duration.Std(), WarmupStable: s.Warmup.Stable, WarmupTimeout: s.Warmup.Timeout.Std(),
 	}
 }
 

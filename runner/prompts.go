@@ -232,6 +232,9 @@ func promptsNeeded(job Job, tokens int) int {
 	switch p, point := job.Plan.Protocol, job.Point; {
 	case p.Sweep != nil && p.Sweep.Requests > 0:
 		need = p.Sweep.Requests + p.Sweep.Warmup.Requests + 2*point.Concurrency
+		if p.Sweep.Warmup.Stable > 0 {
+			need += 8 * point.Concurrency // three steps of a request in each slot, and some more
+		}
 	case p.Serve != nil && p.Serve.Requests > 0:
 		need = p.Serve.Requests
 	case p.Serve != nil && point.Rate > 0:
@@ -269,9 +272,12 @@ func (p *promptSource) server() (s length.Server, hangUp func()) {
 	if t.TLS {
 		scheme = "https://"
 	}
-	s = length.Server{Client: &http.Client{Transport: transport}, URL: scheme + t.Host + t.Prefix, Header: header, Model: p.job.Model}
+	s = length.Server{Client: &http.Client{Transport: transport, CheckRedirect: stay}, URL: scheme + t.Host + t.Prefix, Header: header, Model: p.job.Model}
 	return s, transport.CloseIdleConnections
 }
+
+// stay follows no redirection: what is asked is this server, and its secrets are for no other.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // asking has a load ask for what package length wants to know.
 func asking(ask load.Ask) length.Ask {

@@ -39,7 +39,8 @@ type Reading struct {
 	TokenSource  string // the weakest of the measured requests
 	Said         Said   // by the failed of the measured requests; nil when they said nothing
 	outside      outside
-	PromptTokens *int64 // matrix: median prompt by the server's count, the warm-up's too; nil when it counted none
+	Warmup       *Warmup // what was sent before the window, without what only the client knows; nil when nothing was
+	PromptTokens *int64  // matrix: median prompt by the server's count, the warm-up's too; nil when it counted none
 }
 
 // File reads the recording at path; errors are those of record.ScanFile.
@@ -59,6 +60,7 @@ func (p Pass) over(scan func(visit func(*record.Request) error) (record.Whole, e
 	inside := metrics.OverInside(p.Window, p.Shape)
 	cell := metrics.OverCell(p.Window, p.Shape)
 	prompts := promptLengths{}
+	before := sentBefore{startUS: p.Window.StartUS, all: p.Inside || p.Cell}
 	var err error
 	out.Whole, err = scan(func(r *record.Request) error {
 		window.Add(r)
@@ -74,6 +76,7 @@ func (p Pass) over(scan func(visit func(*record.Request) error) (record.Whole, e
 		out.Counts.Add(r, p.Window.StartUS, p.Window.EndUS)
 		out.Refills.Add(r)
 		out.count(r)
+		before.add(r)
 		if !r.Warmup {
 			out.outside.add(r, p.Window)
 		}
@@ -89,7 +92,7 @@ func (p Pass) over(scan func(visit func(*record.Request) error) (record.Whole, e
 	out.MLPerf = asked(p.MLPerf, issue)
 	out.Inside = asked(p.Inside, inside)
 	out.Cell = asked(p.Cell, cell)
-	out.PromptTokens = prompts.median()
+	out.PromptTokens, out.Warmup = prompts.median(), before.warmup()
 	return out, nil
 }
 

@@ -56,7 +56,7 @@ func TestReadingIsTheFiguresInMemory(t *testing.T) {
 	want := Reading{
 		Whole:   record.Whole{Header: rec.Header, Requests: file.Requests, Events: file.Events},
 		Metrics: metrics.Summarise(rec, window, shape), MLPerf: &drained, Inside: &inside, Counts: rec.Count(window.StartUS, window.EndUS),
-		OutputTokens: 300 * 20, TokenSource: "usage",
+		OutputTokens: 300 * 20, TokenSource: "usage", Warmup: &Warmup{Requests: 50, DurationS: 0.5},
 	}
 	got.Refills = nil // of the client, not of the figures
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Reading{})); d != "" {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/plan"
+	"assay/runner/external"
 	"assay/runner/load"
 	"assay/runner/metrics"
 	"assay/runner/record"
@@ -24,7 +25,12 @@ type Job struct {
 	Prepared *Prepared // what earlier points of the run found out, and later ones will need; may be nil
 
 	Engine func() (EngineState, bool) // the engine's latest word on its requests; false, or nil, when it says nothing
+
+	Start func(ctx context.Context, c Command) error // starts a client that is another program and waits for its end; kills it when ctx ends
 }
+
+// Command is a client that is another program, and what it is told.
+type Command = external.Command
 
 // EngineState is what the engine said of its requests at an instant, summed over its engines.
 type EngineState = load.EngineState
@@ -59,14 +65,29 @@ type Measurement struct {
 	Client    metrics.Client
 	File      record.File
 	Refused   []Refusal
-	Dataset   string   // SHA-256 of the data that was read
-	Lengths   Lengths  // prompts of a wanted length, as the server counted them
-	Notes     []string // bad dataset lines and other things a reader should know
-	Stopped   string   // why issue ended before the plan said; "" when it did not
-	FirstBody string   // body of the first measured request, below the run's folder; "" when none was sent
-	Unready   string   // decode: what was missing when the window opened without a steady load; "" when nothing was
-	Said      Said     // what failed requests said; a verdict sets it from the recording
-	Waiting   float64  // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+	Dataset   string       // SHA-256 of the data that was read
+	Lengths   Lengths      // prompts of a wanted length, as the server counted them
+	Notes     []string     // bad dataset lines and other things a reader should know
+	Stopped   string       // why issue ended before the plan said; "" when it did not
+	FirstBody string       // body of the first measured request, below the run's folder; "" when none was sent
+	Unready   string       // decode, and a sweep whose warm-up goes on until the load is stable: what was missing when the window opened without that; "" when nothing was
+	Warmup    *load.Warmup // of such a sweep, unless it ended in its warm-up
+	Said      Said         // what failed requests said; a verdict sets it from the recording
+	Waiting   float64      // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+	Foreign   *Foreign     // what another program measured and wrote, in place of window and recording; nil for the native client
+}
+
+// Foreign is what a client that is another program left of a point. Package imported makes a recording and figures of it.
+type Foreign struct {
+	Kind      string // client.kind
+	Format    string // of its files: a name of package imported
+	Dir       string // below the run's folder
+	Results   string // in it: the file or folder of its results
+	StartedUS int64  // UTC
+	EndedUS   int64
+	ClockUS   int64 // UTC less the machine's monotonic clock, on which most tools count
+	Prompts   int   // different prompts it was given; 0 when it made its own
+	Unlisted  int   // requests that it sends and lists nowhere
 }
 
 // Refusal is an optional body field that a server refused and that was left out, and what the server said.

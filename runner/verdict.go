@@ -50,8 +50,8 @@ type rule func(plan.Point, metrics.Summary, Measurement) *finding
 
 // rules lists what is looked at, in the order of the reasons.
 func rules() []rule {
-	return []rule{windowEmpty, stoppedEarly, noRequests, failedRequests, censoredRequests, underfilled,
-		inputLength, sentLate, leftIdle, readLate, readTogether, outOfProcessor, clockStep}
+	return []rule{windowEmpty, stoppedEarly, neverStable, noRequests, failedRequests, censoredRequests, underfilled,
+		inputLength, sentLate, leftIdle, readLate, readTogether, outOfProcessor, lookedLate, clockStep}
 }
 
 func found(fatal bool, code, text, evidence string, args ...any) *finding {
@@ -70,6 +70,14 @@ func stoppedEarly(_ plan.Point, _ metrics.Summary, m Measurement) *finding {
 		return nil
 	}
 	return found(true, "stopped_early", "issue ended before the plan's end of the point", "%s", m.Stopped)
+}
+
+// neverStable is of a sweep; a decode cell has a rule of its own.
+func neverStable(p plan.Point, _ metrics.Summary, m Measurement) *finding {
+	if m.Unready == "" || p.Phase != plan.PhaseSweep {
+		return nil
+	}
+	return found(true, "warmup_timeout", "the load was not stable in time and was measured all the same", "%s", m.Unready)
 }
 
 // noRequests lets a matrix cell do with tokens: a decode cell is cut off before any of its requests need end.

@@ -16,13 +16,13 @@ type body struct {
 	Prompt              json.RawMessage `json:"prompt"`
 	Stream              bool            `json:"stream"`
 	StreamOptions       *streamOptions  `json:"stream_options"`
-	MaxTokens           *int            `json:"max_tokens"`
-	MaxCompletionTokens *int            `json:"max_completion_tokens"`
-	MinTokens           int             `json:"min_tokens"`
+	MaxTokens           *integer        `json:"max_tokens"`
+	MaxCompletionTokens *integer        `json:"max_completion_tokens"`
+	MinTokens           integer         `json:"min_tokens"`
 	IgnoreEOS           bool            `json:"ignore_eos"`
 	Temperature         *float64        `json:"temperature"`
-	Seed                *int64          `json:"seed"`
-	N                   *int            `json:"n"`
+	Seed                *integer        `json:"seed"`
+	N                   *integer        `json:"n"`
 	ReturnTokenIDs      bool            `json:"return_token_ids"`
 	AddGenerationPrompt *bool           `json:"add_generation_prompt"` // of /tokenize
 }
@@ -94,7 +94,7 @@ func (b body) check(cfg Config) *apiError {
 		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
 	case limit != nil && *limit > cfg.ContextLen:
 		return badRequest("max_tokens", "max_tokens=%d cannot be greater than max_model_len=%d.", *limit, cfg.ContextLen)
-	case b.MinTokens < 0 || limit != nil && b.MinTokens > *limit:
+	case b.MinTokens < 0 || limit != nil && int(b.MinTokens) > *limit:
 		return badRequest("min_tokens", "min_tokens must be between 0 and max_tokens, got %d.", b.MinTokens)
 	case b.Temperature != nil && *b.Temperature < 0:
 		return badRequest("temperature", "temperature must be non-negative, got %v.", *b.Temperature)
@@ -115,9 +115,9 @@ func (b body) means(model string) bool {
 
 func (b body) limit() *int {
 	if b.MaxCompletionTokens != nil {
-		return b.MaxCompletionTokens
+		return (*int)(b.MaxCompletionTokens)
 	}
-	return b.MaxTokens
+	return (*int)(b.MaxTokens)
 }
 
 // sequence turns a checked body into work for the engine.
@@ -146,12 +146,12 @@ func (b body) target(cfg Config, r reply, input int) int {
 	if b.IgnoreEOS {
 		return room
 	}
-	return min(room, max(b.MinTokens, r.length(cfg.OutputMean)))
+	return min(room, max(int(b.MinTokens), r.length(cfg.OutputMean)))
 }
 
 // finishReason says why the reply ended at its target.
 func (b body) finishReason(cfg Config, s *sequence) string {
-	if b.IgnoreEOS || s.target < max(b.MinTokens, s.reply.length(cfg.OutputMean)) {
+	if b.IgnoreEOS || s.target < max(int(b.MinTokens), s.reply.length(cfg.OutputMean)) {
 		return "length"
 	}
 	return "stop"

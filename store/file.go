@@ -90,9 +90,13 @@ func (s *Store) ResultBytes(ctx context.Context, id string) ([]byte, error) {
 }
 
 // IndexFiles notes every file of the run's folder with its hash and size, in the order of their paths, and gives the list. The
-// result document is not in it, because it holds the list; nor is what is made from the document, nor temporary and hidden files.
+// result document is not in it, because it holds the list; nor is what is made from the document, nor temporary, hidden and withheld files.
 func (s *Store) IndexFiles(ctx context.Context, id string) ([]result.Artifact, error) {
-	found, err := hashFiles(ctx, s.RunDir(id))
+	withheld, err := s.Withheld(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := hashFiles(ctx, s.RunDir(id), withheld.Files)
 	if err != nil {
 		return nil, s.explain(err, "index files of run %s", id)
 	}
@@ -133,8 +137,8 @@ func scanArtifact(row scanner) (a result.Artifact, err error) {
 	return a, err
 }
 
-// hashFiles walks a run's folder; paths are relative to it, with slashes.
-func hashFiles(ctx context.Context, dir string) ([]result.Artifact, error) {
+// hashFiles walks a run's folder and passes over some files; paths are relative to it, with slashes.
+func hashFiles(ctx context.Context, dir string, without []string) ([]result.Artifact, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -147,7 +151,7 @@ func hashFiles(ctx context.Context, dir string) ([]result.Artifact, error) {
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case path == ".", slices.Contains(result.Derived(), path), d.Type()&^fs.ModeDir != 0:
+		case path == ".", slices.Contains(result.Derived(), path), slices.Contains(without, path), d.Type()&^fs.ModeDir != 0:
 			return nil
 		case strings.HasPrefix(d.Name(), "."):
 			return skip(d)

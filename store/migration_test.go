@@ -100,6 +100,9 @@ func fillAll(t *testing.T, s *Store) {
 	if err := s.CreateSchedule(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutNode(t.Context(), dirtyNode()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.write.Exec(`UPDATE meta SET owner = '00112233445566ff'`); err != nil {
 		t.Fatal(err)
 	}

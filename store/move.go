@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 
 	"assay/fault"
@@ -49,8 +50,7 @@ func (s *Store) MoveRun(ctx context.Context, id string, to result.State, change 
 		return s.explainRun(err, id, "move run %s to %s", id, to)
 	}
 	if !slices.Contains(moves(from, change.Resume), to) {
-		return fault.New(fault.Store, "run_state", "`assay show "+id+"` tells where the run stands",
-			"run %s is %s and cannot become %s: %w", id, from, to, ErrConflict)
+		return &fault.Fault{Layer: fault.Store, Code: "store.run_state", Text: unmoved(id, from, to), Hint: "`assay runs` tells where the run stands", Cause: ErrConflict}
 	}
 	startedUS, endedUS := int64(0), int64(0)
 	if to == result.Running {
@@ -66,6 +66,19 @@ func (s *Store) MoveRun(ctx context.Context, id string, to result.State, change 
 		return s.explain(err, "move run %s to %s", id, to)
 	}
 	return s.explain(tx.Commit(), "move run %s to %s", id, to)
+}
+
+// unmoved says in plain words why a run in state from does not get to another.
+func unmoved(id string, from, to result.State) string {
+	switch {
+	case from == to && to == result.Queued:
+		return "run " + id + " waits in the queue already"
+	case from == result.Running && (to == result.Queued || to == result.Running):
+		return "run " + id + " is under way already"
+	case from == result.Done && !to.Ended():
+		return "run " + id + " is done: there is nothing left to measure"
+	}
+	return fmt.Sprintf("run %s is %s and cannot become %s", id, from, to)
 }
 
 func stateOf(ctx context.Context, tx *sql.Tx, id string) (state result.State, err error) {

@@ -22,13 +22,13 @@ type Run struct {
 	Error      *fault.Fault
 	Plan       []byte // canonical JSON
 	PlanSHA256 string
-	Source     string // cli | api | schedule:<id>
+	Source     string // cli | api | import | schedule:<id>
 	Key        string // idempotency key of the submission, "" when none
 	CreatedUS  int64
 	StartedUS  int64
 	EndedUS    int64
 	Points     int      // points of the plan
-	PointsDone int      // points stored so far
+	PointsDone int      // points that were measured, well or not; those that failed or were skipped are none
 	BestTPS    *float64 // highest System TPS of its points
 	BestPoint  string
 }
@@ -36,7 +36,7 @@ type Run struct {
 // runColumns are the columns scanRun reads, from runs AS r.
 const runColumns = `r.id, r.name, r.state, r.verdict, r.reasons, r.error, r.plan, r.plan_sha256, r.source, coalesce(r.key, ''),
 	r.created_us, r.started_us, r.ended_us, r.points,
-	(SELECT count(*) FROM points p WHERE p.run_id = r.id),
+	(SELECT count(*) FROM points p WHERE p.run_id = r.id AND p.state NOT IN ('skipped', 'failed')),
 	(SELECT max(p.system_tps) FROM points p WHERE p.run_id = r.id),
 	coalesce((SELECT p.id FROM points p WHERE p.run_id = r.id AND p.system_tps IS NOT NULL ORDER BY p.system_tps DESC, p.idx LIMIT 1), '')`
 

@@ -16,20 +16,21 @@ type Schedule struct {
 	Cron      string // five fields or @every 1h; local time
 	Plan      []byte // canonical JSON
 	Enabled   bool
+	Guest     bool // the plan came over the network
 	CreatedUS int64
 	LastRun   string // id of the run it queued last; "" when none, or when that run was deleted
 	LastUS    int64
 }
 
-const scheduleColumns = `id, name, cron, plan, enabled, created_us, coalesce(last_run, ''), last_us`
+const scheduleColumns = `id, name, cron, plan, enabled, guest, created_us, coalesce(last_run, ''), last_us`
 
 // CreateSchedule adds a schedule; a used id is ErrConflict.
 func (s *Store) CreateSchedule(ctx context.Context, c Schedule) error {
 	if !isID(c.ID) {
 		return fmt.Errorf("create schedule: %q is no id for a schedule", c.ID)
 	}
-	_, err := s.write.ExecContext(ctx, `INSERT INTO schedules (id, name, cron, plan, enabled, created_us, last_run, last_us)
-		VALUES (?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, c.ID, c.Name, c.Cron, string(c.Plan), c.Enabled, c.CreatedUS, c.LastRun, c.LastUS)
+	_, err := s.write.ExecContext(ctx, `INSERT INTO schedules (id, name, cron, plan, enabled, guest, created_us, last_run, last_us)
+		VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, c.ID, c.Name, c.Cron, string(c.Plan), c.Enabled, c.Guest, c.CreatedUS, c.LastRun, c.LastUS)
 	if isUnique(err) {
 		return fault.New(fault.Store, "schedule_exists", "", "schedule %s is there already: %w", c.ID, ErrConflict)
 	}
@@ -51,10 +52,10 @@ func (s *Store) Schedules(ctx context.Context) ([]Schedule, error) {
 	return all, s.explain(err, "list schedules")
 }
 
-// UpdateSchedule writes name, cron, plan and enabled of c; what the schedule did stays.
+// UpdateSchedule writes name, cron, plan, enabled and guest of c; what the schedule did stays.
 func (s *Store) UpdateSchedule(ctx context.Context, c Schedule) error {
-	return s.changeSchedule(ctx, c.ID, `UPDATE schedules SET name = ?, cron = ?, plan = ?, enabled = ? WHERE id = ?`,
-		c.Name, c.Cron, string(c.Plan), c.Enabled, c.ID)
+	return s.changeSchedule(ctx, c.ID, `UPDATE schedules SET name = ?, cron = ?, plan = ?, enabled = ?, guest = ? WHERE id = ?`,
+		c.Name, c.Cron, string(c.Plan), c.Enabled, c.Guest, c.ID)
 }
 
 // RanSchedule notes the run a schedule queued.
@@ -79,7 +80,7 @@ func (s *Store) changeSchedule(ctx context.Context, id, query string, args ...an
 }
 
 func scanSchedule(row scanner) (c Schedule, err error) {
-	err = row.Scan(&c.ID, &c.Name, &c.Cron, &c.Plan, &c.Enabled, &c.CreatedUS, &c.LastRun, &c.LastUS)
+	err = row.Scan(&c.ID, &c.Name, &c.Cron, &c.Plan, &c.Enabled, &c.Guest, &c.CreatedUS, &c.LastRun, &c.LastUS)
 	return c, err
 }
 

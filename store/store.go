@@ -81,7 +81,7 @@ func (s *Store) Owner(ctx context.Context) (string, error) {
 // busy_timeout comes first, so that the others wait for a lock too.
 func dsn(dir, more string) string {
 	u := url.URL{Scheme: "file", Path: filepath.Join(dir, DatabaseName)}
-	u.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&" + more
+	u.RawQuery = "_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&" + more
 	return u.String()
 }
 

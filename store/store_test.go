@@ -92,7 +92,7 @@ func TestOpenMakesAPrivateDirectory(t *testing.T) {
 
 func TestPragmasHoldOnEveryConnection(t *testing.T) {
 	s := openStore(t)
-	want := map[string]string{"journal_mode": "wal", "foreign_keys": "1", "synchronous": "1", "busy_timeout": "10000"}
+	want := map[string]string{"journal_mode": "wal", "foreign_keys": "1", "synchronous": "1", "busy_timeout": "30000"}
 	for _, db := range []*sql.DB{s.write, s.read} {
 		for range db.Stats().MaxOpenConnections {
 			conn, err := db.Conn(t.Context()) // kept, so that the next one is another

@@ -7,10 +7,12 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"assay/cmd/assay/flagerror"
 	"assay/fault"
 	"assay/plan"
 	"assay/result"
@@ -36,8 +38,12 @@ type app struct {
 	terminal       bool // stderr is a terminal that can rewrite a line
 	columns        int  // of that terminal
 
-	data  string // --data
-	began bool   // the command line was understood
+	hurry chan struct{} // closed at the second signal
+	holds atomic.Bool   // this process holds the data directory: it may have started something
+
+	data   string // --data
+	docker string // --docker-host
+	began  bool   // the command line was understood
 }
 
 // errExit carries an exit code through cobra for an outcome that was already told.
@@ -58,12 +64,14 @@ func (a *app) commands() []*cobra.Command {
 		a.runsCommand(),
 		a.showCommand(),
 		a.reportCommand(),
+		a.importCommand(),
 		a.archiveCommand(),
 		a.verifyCommand(),
 		a.serveCommand(),
 		a.queueCommand(),
 		a.scheduleCommand(),
 		a.statusCommand(),
+		a.nodeCommand(),
 		a.simCommand(),
 		a.benchClientCommand(),
 		a.versionCommand(),
@@ -89,7 +97,7 @@ stores everything and reports it.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%w; see `%s -h`", plainly(err), c.CommandPath())
+		return usage("%w; see `%s -h`", flagerror.Plainly(err), c.CommandPath())
 	})
 	root.AddCommand(a.commands()...)
 	root.InitDefaultCompletionCmd()
@@ -164,8 +172,9 @@ func (a *app) exitOf(err error) int {
 		without = fault.Store
 	}
 	f := fault.Of(err, without)
-	if f.Code == "store.no_run" || f.Code == "store.ambiguous_run" {
-		return exitUsage // the command line names a run that is not there
+	switch f.Code {
+	case "store.no_run", "store.ambiguous_run", "store.no_schedule", "store.run_state":
+		return exitUsage // the command line names what is not there, or what cannot be done with a run
 	}
 	return exitOfLayer(f.Layer)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/archive"
+	"assay/cmd/assay/output"
 	"assay/fault"
 	"assay/store"
 )
@@ -33,7 +34,7 @@ func (a *app) archive(ctx context.Context, st *store.Store, run store.Run, out s
 	if out == "" {
 		out = run.ID + ".tar.zst"
 	}
-	err = writeFile(fault.Archive, out, func(w io.Writer) error { return archive.Pack(ctx, st.RunDir(run.ID), key, w) })
+	err = output.Write(fault.Archive, out, func(w io.Writer) error { return archive.Pack(ctx, st.RunDir(run.ID), key, w) })
 	if err != nil {
 		return err
 	}

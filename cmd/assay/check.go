@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
 
+	"assay/agent"
+	"assay/plan"
 	"assay/probes"
 	"assay/report"
 )
@@ -20,34 +23,43 @@ func (a *app) checkCommand() *cobra.Command {
 		Example: "  assay check\n  assay check plan.yaml --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			var wanted probes.Wanted
+			if err := noneEmpty(c, "from"); err != nil {
+				return err
+			}
+			var p plan.Plan
 			if len(args) == 1 {
-				p, _, err := readPlan(args[0], nil)
-				if err != nil {
+				if p, _, err = readPlan(args[0], nil); err != nil {
 					return err
 				}
-				wanted = p.Checks
 			}
-			host, done, err := openHost(from)
+			host, done, err := a.openHost(c.Context(), from)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, done()) }()
-			checks := probes.Evaluate(probes.Read(c.Context(), host, program()), wanted)
-			if asJSON {
-				err = json.NewEncoder(a.stdout).Encode(checks)
-			} else {
-				report.ChecksText(a.stdout, checks)
+			checks := probes.Evaluate(agent.CheckRequest(c.Context(), host, probes.ReadAtRest(c.Context(), host, program()), p))
+			if err := a.showChecks(checks, asJSON); err != nil {
+				return err
 			}
 			for _, ch := range checks {
 				if ch.State == probes.CheckFail {
-					return errors.Join(err, errExit{exitPreflight})
+					return errExit{exitPreflight}
 				}
 			}
-			return err
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
 	c.Flags().StringVar(&from, "from", "", "check the capture `DIR|FILE` instead of this machine")
 	return c
+}
+
+func (a *app) showChecks(checks []probes.Check, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(a.stdout).Encode(checks)
+	}
+	var b bytes.Buffer
+	report.ChecksText(&b, checks)
+	_, err := a.stdout.Write(b.Bytes())
+	return err
 }

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"assay/agent"
+	"assay/agent/lock"
+	"assay/cmd/assay/follow"
 	"assay/fault"
 	"assay/plan"
 	"assay/report"
@@ -33,7 +37,7 @@ type outcome struct {
 // and the path of the report. Its error carries the exit code of the run.
 func (a *app) perform(ctx context.Context, o order) error {
 	out, err := a.executeHere(ctx, o)
-	if errors.Is(err, agent.ErrLocked) {
+	if errors.Is(err, lock.ErrHeld) {
 		out, err = a.executeThere(ctx, o)
 	}
 	if err != nil {
@@ -52,7 +56,7 @@ func (a *app) perform(ctx context.Context, o order) error {
 func (a *app) executeHere(ctx context.Context, o order) (out outcome, err error) {
 	s, holder, err := a.openSession(ctx, "", a.quiet())
 	if err != nil {
-		if errors.Is(err, agent.ErrLocked) && holder.Socket == "" {
+		if errors.Is(err, lock.ErrHeld) && holder.Socket == "" {
 			return out, fault.New(fault.Store, "busy", "wait until it has ended, or choose another directory with --data",
 				"the data directory %s is in use by process %d", a.data, holder.PID)
 		}
@@ -84,6 +88,11 @@ func (a *app) executeHere(ctx context.Context, o order) (out outcome, err error)
 	}
 	out.raw, err = s.store.ResultBytes(watch, id)
 	return out, err
+}
+
+// follow shows the events of a run until it ends or the channel closes.
+func (a *app) follow(events <-chan result.Event, run string) {
+	follow.Screen{Out: a.stderr, Now: a.now, Terminal: a.terminal, Columns: a.columns}.Events(events, run)
 }
 
 // enter queues the order's plan, or finds the run to resume.
@@ -124,6 +133,9 @@ func (a *app) showEnd(w io.Writer, r result.Result) {
 	line := func(name, text string) { fmt.Fprintf(w, "%-8s %s\n", name, fault.Printable(text)) }
 	fmt.Fprintln(w)
 	line("run", r.Run.ID)
+	if by, is := result.DecodeImport(r.Plan); is {
+		line("measured", "by "+strings.TrimSpace(by.Import.Tool+" "+by.Import.Version)+", not by assay")
+	}
 	line("verdict", verdictText(r.Run))
 	if e := r.Run.Error; e != nil {
 		line("error", e.Error())
@@ -134,7 +146,7 @@ func (a *app) showEnd(w io.Writer, r result.Result) {
 	for _, reason := range r.Run.Reasons {
 		line("reason", reason.Text+" ("+reason.Code+")"+evidence(reason))
 	}
-	for _, note := range report.Notes(r) {
+	for _, note := range slices.Concat(r.Identity.Notes, report.Notes(r)) {
 		line("note", note)
 	}
 	line("report", filepath.Join(a.data, "runs", r.Run.ID, result.ReportName))

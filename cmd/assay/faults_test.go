@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,11 +59,17 @@ func TestServerFaults(t *testing.T) {
 		want       []string
 	}{
 		{"exits at start", `, args: ["--exit-after", "50ms", "--exit-code", "7", "--ready-after", "1h"]`, nil, []string{"server.exited", "7"}},
-		{"never ready", `, args: ["--ready-after", "1h"]`, []string{"server.ready.timeout=2s"}, []string{"server.not_ready", "503"}},
-		{"bad flag", `, args: ["--no-such-flag"]`, nil, []string{"server.exited"}},
-		{"port in use", fmt.Sprintf(", port: %d", port), nil, []string{"server.port_in_use", fmt.Sprint(port)}},
+		{"never ready", `, args: ["--ready-after", "1h"]`, []string{"server.ready.timeout=6s"}, []string{"server.not_ready", "503"}},
+		{"bad flag", `, args: ["--no-such-flag"]`, nil, []string{"server.bad_argument", "--no-such-flag"}},
+		{"port in use", fmt.Sprintf(", port: %d", port), []string{"checks.ports=ignore"}, []string{"server.port_in_use", fmt.Sprint(port)}},
 		{"no such program", `, command: ["/no/such/program"]`, nil, []string{"/no/such/program"}},
 	}
+	t.Run("port in use, seen before", func(t *testing.T) {
+		p := newProgram(t)
+		if r := p.must(exitPreflight, "check", writePlan(t, simPlan(fmt.Sprintf(", port: %d", port)))); !strings.Contains(r.stdout, fmt.Sprintf("Something listens on port %d already: %s", port, filepath.Base(os.Args[0])+" (pid "+strconv.Itoa(os.Getpid())+").")) {
+			t.Errorf("%s", r.stdout)
+		}
+	})
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProgram(t)
@@ -92,7 +99,7 @@ func TestServerThatAnswers404(t *testing.T) {
 
 func TestServerThatDiesWhileMeasured(t *testing.T) {
 	p := newProgram(t)
-	r := p.must(exitInfra, "run", writePlan(t, simPlan(`, args: ["--exit-after", "3s", "--exit-code", "0"]`)), "--set", "protocol.sweep.duration=20s", "--json")
+	r := p.must(exitInfra, "run", writePlan(t, simPlan(`, args: ["--exit-after", "10s", "--exit-code", "0"]`)), "--set", "protocol.sweep.duration=2m", "--json")
 	doc := r.result(t)
 	if doc.Run.Error == nil || doc.Run.Error.Code != "server.exited" {
 		t.Fatalf("error: %v", doc.Run.Error)

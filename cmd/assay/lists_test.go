@@ -19,13 +19,14 @@ import (
 	"assay/report"
 	"assay/runner"
 	"assay/runner/dataset"
+	"assay/runner/imported"
 )
 
 // list is one of the ordered lists to which things are added by one file and one line.
 type list struct {
 	what    string
 	names   []string
-	pattern string // of the file of a name, with %s for the name
+	pattern string // of the file of a name, with %s or %[1]s for the name
 }
 
 func lists(t *testing.T) []list {
@@ -33,12 +34,14 @@ func lists(t *testing.T) []list {
 	l := []list{
 		{what: "report formats", pattern: "report/format_%s.go"},
 		{what: "server presets", pattern: "containers/engine/preset_%s.go"},
-		{what: "routers", pattern: "containers/router_%s.go"},
-		{what: "runtimes", pattern: "containers/runtime_%s.go"},
+		{what: "routers", pattern: "containers/router/router_%s.go"},
+		{what: "runtimes", pattern: "containers/%[1]s/%[1]s.go"},
 		{what: "clients", pattern: "runner/client_%s.go"},
 		{what: "datasets", pattern: "runner/dataset/%s.go", names: dataset.Kinds()},
 		{what: "example plans", pattern: "plan/examples/%s.yaml", names: plan.Examples()},
 		{what: "commands", pattern: "cmd/assay/%s.go"},
+		{what: "imported formats", pattern: "runner/imported/tool/format_%s.go"},
+		{what: "clients that are other programs", pattern: "runner/external/client_%s.go"},
 	}
 	for _, f := range report.Formats() {
 		l[0].names = append(l[0].names, f.Name)
@@ -49,11 +52,18 @@ func lists(t *testing.T) []list {
 	for _, r := range containers.Routers() {
 		l[2].names = append(l[2].names, r.Name)
 	}
-	for _, r := range containers.Runtimes() {
+	for _, r := range containers.Runtimes(containers.DockerPlace{}) {
 		l[3].names = append(l[3].names, r.Name())
 	}
 	for _, c := range runner.Clients() {
-		l[4].names = append(l[4].names, c.Name())
+		at := 9
+		if c.Name() == "native" {
+			at = 4
+		}
+		l[at].names = append(l[at].names, c.Name())
+	}
+	for _, f := range imported.Formats() {
+		l[8].names = append(l[8].names, f.Name)
 	}
 	a := app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, getenv: func(string) string { return "" }}
 	for _, c := range a.commands() {
@@ -75,7 +85,7 @@ func TestListsAreOneFileAndOneLine(t *testing.T) {
 					t.Errorf("%q has no file of its own: %v", name, err)
 				}
 			}
-			if strings.HasPrefix(filepath.Base(l.pattern), "%s") {
+			if strings.HasPrefix(filepath.Base(l.pattern), "%") {
 				return // other files stand in this folder too
 			}
 			files, err := filepath.Glob(filepath.Join(root, fmt.Sprintf(l.pattern, "*")))
@@ -93,12 +103,41 @@ func TestListsAreOneFileAndOneLine(t *testing.T) {
 	}
 }
 
+// TestRuntimesAreOneLine: every room of containers that has a Runtime is in the list.
+func TestRuntimesAreOneLine(t *testing.T) {
+	var names []string
+	for _, r := range containers.Runtimes(containers.DockerPlace{}) {
+		names = append(names, r.Name())
+	}
+	files, err := filepath.Glob(filepath.Join(root, "containers/*/*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(b, []byte("\ntype Runtime struct")) {
+			continue
+		}
+		found++
+		if room := filepath.Base(filepath.Dir(f)); !slices.Contains(names, room) {
+			t.Errorf("%s is in no list", f)
+		}
+	}
+	if found != len(names) {
+		t.Errorf("%d rooms have a runtime, the list has %d", found, len(names))
+	}
+}
+
 // TestProbesAndChecksAreOneLine: the lists that stay inside probes, read from their source. Every function that is written like an entry
-// (ProbeX in a room of probes, checkX in probes) stands in its list, so that none is forgotten.
+// (Probe or ProbeX in a room of probes, checkX in probes/check) stands in its list, so that none is forgotten.
 func TestProbesAndChecksAreOneLine(t *testing.T) {
 	for _, l := range []struct{ file, function, written, where string }{
-		{"probes/probes.go", "probes", `(?m)^func (Probe[A-Z]\w*)\(`, "probes/*/*.go"},
-		{"probes/checks.go", "checks", `(?m)^func (check[A-Z]\w*)\(s SUT`, "probes/*.go"},
+		{"probes/probes.go", "probes", `(?m)^func (Probe\w*)\(`, "probes/*/*.go"},
+		{"probes/check/checks.go", "checks", `(?m)^func (check[A-Z]\w*)\(r Request`, "probes/check/*.go"},
 	} {
 		names := literalNames(t, filepath.Join(root, l.file), l.function)
 		if len(names) < 5 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
@@ -120,8 +159,12 @@ func TestProbesAndChecksAreOneLine(t *testing.T) {
 			}
 			for _, m := range regexp.MustCompile(l.written).FindAllSubmatch(b, -1) {
 				found++
-				if !bytes.Contains(list, m[1]) {
-					t.Errorf("%s of %s is not in %s", m[1], f, l.file)
+				entry := string(m[1])
+				if filepath.Dir(f) != filepath.Dir(filepath.Join(root, l.file)) {
+					entry = filepath.Base(filepath.Dir(f)) + "." + entry
+				}
+				if !regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\b`).Match(list) {
+					t.Errorf("%s of %s is not in %s", entry, f, l.file)
 				}
 			}
 		}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"assay/containers"
 	"assay/containers/imagetest"
 	"assay/result"
 )
@@ -46,6 +50,29 @@ func TestLlamaDocker(t *testing.T) {
 	checkLlama(t, p, doc)
 	if !strings.Contains(string(doc.Identity.Server), ref[strings.Index(ref, "sha256:"):]) {
 		t.Errorf("the identity does not hold the digest of %s: %s", ref, doc.Identity.Server)
+	}
+}
+
+// TestLlamaReplicas runs the example of two servers: both answer, their counters together are the client's count, and each has its log.
+func TestLlamaReplicas(t *testing.T) {
+	llamaFiles(t)
+	p := newProgram(t)
+	doc := p.must(exitValid, "run", root+"/examples/llamacpp-replicas.yaml", "--set", "protocol.sweep={concurrency: 1, requests: 4}", "--json").result(t)
+	checkLlama(t, p, doc)
+	var id containers.Identity
+	if err := json.Unmarshal(doc.Identity.Server, &id); err != nil || len(id.Servers) != 2 || id.KVTokens != 2*id.Servers[0].KVTokens || id.MaxModelLen != 2048 {
+		t.Fatalf("%+v, %v", id, err)
+	}
+	for i, each := range id.Servers {
+		if len(each.Start.Loading) == 0 {
+			t.Errorf("%s: nothing was read from its log", each.Role)
+		}
+		if made := doc.Points[0].Telemetry[fmt.Sprintf("server%d.generation_tokens", i)]; made.Growth == nil || *made.Growth == 0 {
+			t.Errorf("%s made no tokens: %+v", each.Role, made)
+		}
+		if !slices.ContainsFunc(doc.Artifacts, func(f result.Artifact) bool { return f.Path == each.Role+".log" && f.Bytes > 0 }) {
+			t.Errorf("%s has no log", each.Role)
+		}
 	}
 }
 

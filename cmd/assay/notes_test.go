@@ -27,6 +27,19 @@ func TestBadLinesAreTold(t *testing.T) {
 	}
 }
 
+// TestTokensAreNoted: what looks like somebody's token is told where people look, and not repeated there.
+func TestTokensAreNoted(t *testing.T) {
+	token := "hf_" + strings.Repeat("a1", 17)
+	p := newProgram(t)
+	r := p.must(exitValid, "run", writePlan(t, simPlan(", env: {X: "+token+"}")))
+	want := "plan.yaml holds what looks like a Hugging Face token"
+	for name, out := range map[string]string{"run": r.stdout, "show": p.must(exitValid, "show", "last").stdout} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) || strings.Contains(out, token) {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+}
+
 // TestRefusalsAreTold: a server that refuses every request is quoted.
 func TestRefusalsAreTold(t *testing.T) {
 	p := newProgram(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/cmd/assay/pinning"
 	"assay/containers"
 	"assay/fault"
 	"assay/plan"
@@ -69,10 +70,16 @@ func (a *app) planValidate() *cobra.Command {
 	var sets []string
 	c := &cobra.Command{
 		Use: "validate PLAN", Short: "check a plan", Args: oneArg(aPlan), Example: "  assay plan validate plan.yaml",
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, _, err := readPlan(args[0], sets)
+		RunE: func(c *cobra.Command, args []string) error {
+			p, _, err := a.explainedPlan(c.Context(), args[0], sets)
 			if err != nil {
 				return err
+			}
+			if err := agent.CheckPlan(p); err != nil {
+				return err
+			}
+			for _, idle := range p.IdleRouters() {
+				fmt.Fprintln(a.stderr, "note:", fault.Printable(idle))
 			}
 			_, err = fmt.Fprintf(a.stdout, "%s is valid: %d points, sha256 %s\n", args[0], len(p.Points()), p.Hash())
 			return err
@@ -126,7 +133,11 @@ func (a *app) planPin() *cobra.Command {
 		Long:    "Ask the registries which digest each image tag has now, hash the dataset, and write the plan with both.",
 		Example: "  assay plan pin plan.yaml --out pinned.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
-			sets, err := a.pins(c.Context(), args[0])
+			loose, dir, err := readPlan(args[0], []string{"allow_unpinned=true"})
+			if err != nil {
+				return err
+			}
+			sets, err := pinning.Sets(c.Context(), loose, dir, a.localImage, a.stderr)
 			if err != nil {
 				return err
 			}
@@ -141,37 +152,15 @@ func (a *app) planPin() *cobra.Command {
 	return c
 }
 
-// pins gives what must be set in a plan so that everything it names is pinned.
-func (a *app) pins(ctx context.Context, name string) ([]string, error) {
-	p, dir, err := readPlan(name, []string{"allow_unpinned=true"})
-	if err != nil {
-		return nil, err
-	}
-	var sets []string
-	add := func(key, ref string) error {
-		if ref == "" || strings.Contains(ref, "@sha256:") {
-			return nil
-		}
-		pinned, err := containers.ResolveDigest(ctx, ref)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(a.stderr, "%s: %s → %s\n", key, ref, pinned)
-		sets = append(sets, key+"="+pinned)
-		return nil
-	}
-	if err := add("server.image", p.Server.Image); err != nil {
-		return nil, err
-	}
-	for i, r := range p.Routers {
-		if err := add(fmt.Sprintf("routers.%d.image", i), r.Image); err != nil {
-			return nil, err
-		}
-	}
-	sum, err := agent.DatasetSHA256(p, dir)
-	if err != nil || sum == "" {
-		return sets, err
-	}
-	fmt.Fprintf(a.stderr, "workload.dataset: sha256 %s\n", sum)
-	return append(sets, "workload.dataset.sha256="+sum), nil
+func (a *app) localImage(ctx context.Context, tag string) string {
+	return containers.LocalImage(ctx, containers.FindDocker(a.docker, a.getenv), tag)
+}
+
+// explainedPlan is readPlan with what the tags that it refuses name now.
+func (a *app) explainedPlan(ctx context.Context, name string, sets []string) (plan.Plan, string, error) {
+	p, dir, err := readPlan(name, sets)
+	return p, dir, pinning.Explain(ctx, err, a.localImage, func() (plan.Plan, error) {
+		p, _, err := readPlan(name, append(sets, "allow_unpinned=true"))
+		return p, err
+	})
 }

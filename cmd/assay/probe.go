@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/archive"
+	"assay/cmd/assay/output"
+	"assay/containers"
 	"assay/fault"
 	"assay/probes"
 	"assay/report"
@@ -32,7 +36,13 @@ func (a *app) probeCommand() *cobra.Command {
 		Example: "  assay probe\n  assay probe --json --out sut.json\n  assay probe --capture machine.tar.gz\n" +
 			"  assay probe --from machine.tar.gz --plain",
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.probe(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			err := cmp.Or(noneEmpty(c, "out", "capture", "from"), apart(c, "capture", "json", "plain", "out"), apart(c, "plain", "json"))
+			if err != nil {
+				return err
+			}
+			return a.probe(c.Context(), o)
+		},
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, "the SUT document")
@@ -44,11 +54,14 @@ func (a *app) probeCommand() *cobra.Command {
 }
 
 func (a *app) probe(ctx context.Context, o probeOptions) (err error) {
-	host, done, err := openHost(o.from)
+	host, done, err := a.openHost(ctx, o.from)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	if _, lasting := archive.Salt(a.data); o.from == "" && !lasting {
+		fmt.Fprintf(a.stderr, "hashes of serial numbers hold within this document alone: %s has no %s, which the first run makes\n", a.data, archive.KeyName)
+	}
 	if o.capture != "" {
 		return a.capture(ctx, host, o.capture)
 	}
@@ -60,15 +73,23 @@ func (a *app) probe(ctx context.Context, o probeOptions) (err error) {
 		_, err := a.stdout.Write(b.Bytes())
 		return err
 	}
-	return writeFile(fault.Preflight, o.out, bytesTo(b.Bytes()))
+	return output.Write(fault.Preflight, o.out, output.Bytes(b.Bytes()))
 }
 
 // openHost gives this machine, or a capture when from names one.
-func openHost(from string) (probes.Host, func() error, error) {
+func (a *app) openHost(ctx context.Context, from string) (probes.Host, func() error, error) {
 	if from == "" {
-		return probes.Live(), func() error { return nil }, nil
+		return a.live(), func() error { return nil }, nil
 	}
-	return probes.FromCapture(from)
+	return probes.FromCapture(ctx, from)
+}
+
+// live is this machine; hashes of its serial numbers are those of the data directory.
+func (a *app) live() probes.Host {
+	h := probes.Live()
+	h.Salt, _ = archive.Salt(a.data)
+	h.Engine = containers.FindDocker(a.docker, a.getenv).Path()
+	return h
 }
 
 func writeSUT(w io.Writer, sut probes.SUT, o probeOptions) error {
@@ -93,7 +114,7 @@ func writeSUT(w io.Writer, sut probes.SUT, o probeOptions) error {
 func (a *app) capture(ctx context.Context, host probes.Host, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, captureLimit)
 	defer cancel()
-	if err := writeFile(fault.Preflight, name, func(w io.Writer) error { return probes.Capture(ctx, host, w) }); err != nil {
+	if err := output.Write(fault.Preflight, name, func(w io.Writer) error { return probes.Capture(ctx, host, w) }); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "wrote %s; names, serials and addresses in it are replaced\n", name)

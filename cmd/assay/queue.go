@@ -48,7 +48,7 @@ func (a *app) waiting(ctx context.Context) ([]runView, error) {
 	all := []runView{}
 	for _, state := range []result.State{result.Running, result.Queued} {
 		var page runPage
-		if err := d.call(ctx, http.MethodGet, "/runs?state="+string(state), nil, &page); err != nil {
+		if err := d.Call(ctx, http.MethodGet, "/runs?state="+string(state), nil, &page); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Items...)

@@ -40,7 +40,8 @@ func TestReasonsAreExplained(t *testing.T) {
 	const literal = `\bReason\{+Code: +"([a-z_]+)"`
 	given := slices.Concat(
 		codesIn(t, "runner", `\bfound\([^\n]*?"([a-z_]+)", (?:text|"[^"]* )`, `\bcode :?= "([a-z_]+)"`, literal),
-		codesIn(t, "agent", literal, `\breason[A-Z]\w* = "([a-z_]+)"`))
+		codesIn(t, "runner/imported", `\bfound\([^\n]*?"([a-z_]+)", (?:text|"[^"]* )`, literal),
+		codesIn(t, "agent/*", literal, `\bInterrupted = "([a-z_]+)"`), codesIn(t, "agent", literal, `\breason[A-Z]\w* = "([a-z_]+)"`))
 	for _, known := range []string{"errors", "client_bound", "underfilled_by_restart", "tokens_differ", "interrupted", "run_failed", "queue_seen"} {
 		if !slices.Contains(given, known) {
 			t.Errorf("the search in the code misses %s; it found %v", known, given)
@@ -65,7 +66,7 @@ func TestReasonsAreExplained(t *testing.T) {
 			t.Errorf("the table explains %s, which no code gives", code)
 		}
 	}
-	drift := codesIn(t, "probes", "`, \"([a-z_]+)\", \"", `Change\{"([a-z_]+)"`)
+	drift := codesIn(t, "probes/check", "`, \"([a-z_]+)\", \"", `Change\{\{?"([a-z_]+)"`, `growth\("([a-z_]+)"`, `code :?= "([a-z_]+)"`)
 	row := regexp.MustCompile("(?m)^\\| `drift.CODE` .*$").FindString(table)
 	for _, code := range drift {
 		if !strings.Contains(row, "`"+code+"`") {

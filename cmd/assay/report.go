@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/agent"
+	"assay/agent/publish"
+	"assay/cmd/assay/output"
 	"assay/fault"
 	"assay/report"
 	"assay/store"
@@ -45,7 +46,7 @@ func (a *app) report(ctx context.Context, st *store.Store, run store.Run, f repo
 	if err := a.hasEnded(run); err != nil {
 		return err
 	}
-	in, err := agent.ReportInput(ctx, st, run.ID)
+	in, err := publish.Input(ctx, st, run.ID)
 	if err != nil {
 		return err
 	}
@@ -59,5 +60,5 @@ func (a *app) report(ctx context.Context, st *store.Store, run store.Run, f repo
 	if err := f.Write(&b, in); err != nil {
 		return err
 	}
-	return writeFile(fault.Store, out, bytesTo(b.Bytes()))
+	return output.Write(fault.Store, out, output.Bytes(b.Bytes()))
 }

@@ -6,9 +6,13 @@ import (
 	"assay/agent"
 )
 
+// dockerHostUsage tells of --docker-host.
+const dockerHostUsage = "`ADDRESS` of the container engine: unix:///path or tcp://host:port (default DOCKER_HOST when it is on this machine, else the sockets of docker and podman)"
+
 func (a *app) runCommand() *cobra.Command {
 	var o order
 	var sets []string
+	var unpinned bool
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "execute a plan",
@@ -23,7 +27,10 @@ When a daemon holds the data directory the plan is handed to it and followed.`,
 			if o.resume != "" {
 				return a.perform(c.Context(), o)
 			}
-			p, dir, err := readPlan(args[0], sets)
+			if unpinned {
+				sets = append(sets, "allow_unpinned=true")
+			}
+			p, dir, err := a.explainedPlan(c.Context(), args[0], sets)
 			if err != nil {
 				return err
 			}
@@ -34,6 +41,8 @@ When a daemon holds the data directory the plan is handed to it and followed.`,
 	f := c.Flags()
 	f.StringArrayVar(&sets, "set", nil, "set a key of the plan, `path=value` (repeatable)")
 	f.StringVar(&o.resume, "resume", "", "go on with an interrupted `RUN` at its next point")
+	f.BoolVar(&unpinned, "allow-unpinned", false, "accept images without digest, as allow_unpinned of the plan does; the result says so")
+	f.StringVar(&a.docker, "docker-host", "", dockerHostUsage)
 	f.BoolVar(&o.json, "json", false, "the result document on stdout")
 	f.BoolVar(&o.origin.NoArchive, "no-archive", false, "do not pack the signed archive")
 	return c

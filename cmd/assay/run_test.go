@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,6 +63,22 @@ func checkPoint(t *testing.T, p result.Point) {
 	}
 }
 
+// The command line of a run's server is one that a shell can run: with --help added, the server's program answers.
+func TestShowCommand(t *testing.T) {
+	p := newProgram(t)
+	p.must(exitValid, "run", writePlan(t, simPlan(", args: [--max-running, \"4\"]")))
+	text := p.must(exitValid, "show", "last", "--command").stdout
+	name, command, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if name != "# Server" || !strings.Contains(command, "--max-running 4") {
+		t.Fatalf("commands:\n%s", text)
+	}
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", command+" --help").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--max-running") {
+		t.Errorf("%s: %v\n%s", command, err, out)
+	}
+	p.must(exitUsage, "show", "last", "--command", "--json")
+}
+
 func TestRunLeavesWhatPeopleTakeAway(t *testing.T) {
 	p := newProgram(t)
 	p.must(exitValid, "run", writePlan(t, simPlan("")))
@@ -100,6 +117,14 @@ func TestVerifyFindsAChangedArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.must(exitNotValid, "verify", archive)
+	good := filepath.Join(p.data, "runs", p.must(exitValid, "show", "last", "--json").result(t).Run.ID, result.ArchiveName)
+	p.must(exitValid, "verify", good, good)
+	for _, order := range [][]string{{archive, good}, {good, archive}} {
+		if out := p.must(exitNotValid, append([]string{"verify"}, order...)...).stdout; !strings.Contains(out, archive+"\n") || !strings.Contains(out, good+"\n") {
+			t.Errorf("several archives:\n%s", out)
+		}
+	}
+	p.must(exitUsage, "verify")
 }
 
 func TestSamePlanGivesTheSameHash(t *testing.T) {

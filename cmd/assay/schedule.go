@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/agent/cron"
+	"assay/agent/planfiles"
 	"assay/fault"
 	"assay/plan"
 )
@@ -32,32 +34,35 @@ func (a *app) scheduleCommand() *cobra.Command {
 }
 
 func (a *app) scheduleAdd() *cobra.Command {
-	var cron, name string
+	var times, name string
 	var sets []string
 	c := &cobra.Command{
 		Use: "add PLAN", Short: "rerun a plan at the times of a cron expression", Args: oneArg(aPlan),
 		Example: "  assay schedule add plan.yaml --cron '0 3 * * *' --name nightly",
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := agent.ParseCron(cron); err != nil {
+			if _, err := cron.Parse(times); err != nil {
 				return err
 			}
 			p, dir, err := readPlan(args[0], sets)
 			if err != nil {
 				return err
 			}
-			if p, err = agent.Absolute(p, dir); err != nil {
+			if err := agent.CheckPlan(p); err != nil {
 				return err
 			}
-			return a.addSchedule(c, p, cron, name)
+			if p, err = planfiles.Absolute(p, dir); err != nil {
+				return err
+			}
+			return a.addSchedule(c, p, times, name)
 		},
 	}
-	c.Flags().StringVar(&cron, "cron", "", "five fields in this machine's time, or @daily, @every 6h")
+	c.Flags().StringVar(&times, "cron", "", "five fields in this machine's time, or @daily, @every 6h")
 	c.Flags().StringVar(&name, "name", "", "name of the schedule (default: the plan's)")
 	c.Flags().StringArrayVar(&sets, "set", nil, "set a key of the plan, `path=value` (repeatable)")
 	return c
 }
 
-func (a *app) addSchedule(c *cobra.Command, p plan.Plan, cron, name string) error {
+func (a *app) addSchedule(c *cobra.Command, p plan.Plan, times, name string) error {
 	d, err := a.findDaemon()
 	if err != nil {
 		return err
@@ -65,12 +70,12 @@ func (a *app) addSchedule(c *cobra.Command, p plan.Plan, cron, name string) erro
 	if name == "" {
 		name = p.Name
 	}
-	body, err := json.Marshal(map[string]any{"name": name, "cron": cron, "plan": json.RawMessage(p.Canonical())})
+	body, err := json.Marshal(map[string]any{"name": name, "cron": times, "plan": json.RawMessage(p.Canonical())})
 	if err != nil {
 		return fmt.Errorf("encode the schedule: %w", err)
 	}
 	var s scheduleView
-	if err := d.call(c.Context(), http.MethodPost, "/schedules", body, &s); err != nil {
+	if err := d.Call(c.Context(), http.MethodPost, "/schedules", body, &s); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, s.ID)
@@ -87,7 +92,7 @@ func (a *app) scheduleList() *cobra.Command {
 				return err
 			}
 			var raw []byte
-			if err := d.call(c.Context(), http.MethodGet, "/schedules", nil, &raw); err != nil {
+			if err := d.Call(c.Context(), http.MethodGet, "/schedules", nil, &raw); err != nil {
 				return err
 			}
 			if asJSON {
@@ -116,7 +121,7 @@ func (a *app) scheduleRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.call(c.Context(), http.MethodDelete, "/schedules/"+args[0], nil, nil)
+			return d.Call(c.Context(), http.MethodDelete, "/schedules/"+args[0], nil, nil)
 		},
 	}
 }
@@ -130,7 +135,7 @@ func (a *app) scheduleRun() *cobra.Command {
 				return err
 			}
 			var run runView
-			if err := d.call(c.Context(), http.MethodPost, "/schedules/"+args[0]+"/run", nil, &run); err != nil {
+			if err := d.Call(c.Context(), http.MethodPost, "/schedules/"+args[0]+"/run", nil, &run); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(a.stdout, run.ID)

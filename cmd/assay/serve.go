@@ -16,8 +16,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/agent/lock"
+	"assay/agent/node"
+	"assay/agent/publish"
 	"assay/api"
 	"assay/archive"
+	"assay/cmd/assay/config"
+	"assay/cmd/assay/credential"
 	"assay/fault"
 	"assay/plan"
 	"assay/probes"
@@ -30,10 +35,11 @@ import (
 const closeLimit = 5 * time.Second
 
 type serveOptions struct {
-	listen, socket, tokenFile string
-	hosts                     []string
-	keepRuns                  int
-	verbose                   bool
+	listen, socket, tokenFile, config string
+	hosts                             []string
+	keepRuns                          int
+	memoryWait                        time.Duration
+	verbose                           bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -50,8 +56,11 @@ Listens on a Unix socket and on 127.0.0.1; another address needs a token file.`,
 	f := c.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7717", "`ADDR` of the API and the page; port 0 picks one")
 	f.StringVar(&o.socket, "socket", "", "`PATH` of the Unix socket (default: assay.sock in the data directory)")
-	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` of tokens, a line each: scope (read, run, admin) and the token's SHA-256 in hex")
+	f.StringVar(&a.docker, "docker-host", "", dockerHostUsage)
+	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` of tokens, a line each: scope (read, run, admin) and the token's SHA-256 in hex (default: the systemd credential tokens)")
+	f.StringVar(&o.config, "config", "", "`FILE` that says what plans from the network may have of this machine (default "+config.Usual+", when it is there)")
 	f.StringSliceVar(&o.hosts, "host", nil, "further `NAME`s by which browsers may reach the page")
+	f.DurationVar(&o.memoryWait, "memory-wait", node.AfterRun, "how long a run waits for GPU memory to come back after its servers ended, before the node counts as dirty")
 	f.IntVar(&o.keepRuns, "keep-runs", 0, "delete the oldest ended runs beyond this many; 0 keeps all")
 	f.BoolVar(&o.verbose, "verbose", false, "log every request")
 	return c
@@ -64,13 +73,23 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if o.keepRuns < 0 {
 		return usage("--keep-runs takes a number of runs, or 0 for all, not %d", o.keepRuns)
 	}
+	if o.memoryWait <= 0 {
+		return usage("--memory-wait takes a time above zero, not %s", o.memoryWait)
+	}
+	if o.tokenFile == "" {
+		o.tokenFile = credential.File(a.getenv, "tokens")
+	}
+	settings, err := config.Read(o.config)
+	if err != nil {
+		return err
+	}
 	tokens, err := readTokens(o)
 	if err != nil {
 		return err
 	}
 	log := a.logger(o.verbose)
 	s, holder, err := a.openSession(ctx, o.socket, log)
-	if errors.Is(err, agent.ErrLocked) {
+	if errors.Is(err, lock.ErrHeld) {
 		return fault.New(fault.Store, "busy", "stop it first, or choose another directory with --data",
 			"the data directory %s is in use by process %d", a.data, holder.PID)
 	}
@@ -78,16 +97,17 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.agent.KeepRuns = o.keepRuns
+	s.agent.KeepRuns, s.agent.MemoryLimit, s.agent.Allow = o.keepRuns, o.memoryWait, &settings.Allow
+	s.agent.Closed = config.Closed(config.Used{Config: settings.Path, Tokens: o.tokenFile, Socket: o.socket, Credentials: a.getenv("CREDENTIALS_DIRECTORY")}, a.getenv)
 	if err := s.agent.Recover(ctx); err != nil {
 		return err
 	}
 	srv := api.New(api.Deps{Store: s.store, Controller: controller{s.agent}, Program: program(), Log: log, Now: a.now,
-		Report: func(ctx context.Context, id string) (report.Input, error) { return agent.ReportInput(ctx, s.store, id) },
+		Report: func(ctx context.Context, id string) (report.Input, error) { return publish.Input(ctx, s.store, id) },
 		Archive: func(ctx context.Context, id string, w io.Writer) error {
 			return archive.Pack(ctx, s.store.RunDir(id), s.agent.Key, w)
 		},
-		Hosts: o.hosts, Tokens: tokens, TokensRequired: o.tokenFile != ""})
+		CheckNode: s.agent.CheckNode, Live: s.agent.Live, Permit: s.agent.Permit, Hide: s.agent.Redactor, Hosts: o.hosts, Tokens: tokens, TokensRequired: o.tokenFile != ""})
 	return a.listen(ctx, o, s.agent, srv)
 }
 
@@ -125,6 +145,7 @@ func (a *app) listen(ctx context.Context, o serveOptions, ag *agent.Agent, srv *
 	if serr := server.Shutdown(closing); serr != nil {
 		err = errors.Join(err, server.Close())
 	}
+	srv.Close()
 	return err
 }
 
@@ -192,7 +213,7 @@ func (a *app) logger(verbose bool) *slog.Logger {
 type controller struct{ agent *agent.Agent }
 
 func (c controller) Submit(ctx context.Context, p plan.Plan, s api.Submission) (store.Run, error) {
-	return c.agent.Submit(ctx, p, s.Key, agent.Origin{Source: agent.FromAPI, BaseDir: s.BaseDir, NoArchive: s.NoArchive})
+	return c.agent.Submit(ctx, p, s.Key, agent.Origin{Source: agent.FromAPI, BaseDir: s.BaseDir, NoArchive: s.NoArchive, Guest: s.Guest})
 }
 
 func (c controller) Change(ctx context.Context, id string, to api.Change) error {

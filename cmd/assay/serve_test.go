@@ -68,19 +68,7 @@ func (d *runningDaemon) said() string {
 // call makes an API request that has to answer with status, and decodes the answer.
 func (d *runningDaemon) call(method, path, body string, status int, into any) []byte {
 	d.t.Helper()
-	req, err := http.NewRequest(method, d.base+path, strings.NewReader(body))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		d.t.Fatalf("%s %s: %v\n%s", method, path, err, d.said())
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	resp, b := d.send(method, path, body)
 	if resp.StatusCode != status {
 		d.t.Fatalf("%s %s: %s, want %d\n%s", method, path, resp.Status, status, b)
 	}
@@ -88,6 +76,23 @@ func (d *runningDaemon) call(method, path, body string, status int, into any) []
 		decodeJSON(d.t, string(b), into)
 	}
 	return b
+}
+
+// send makes an API request, and reads the whole answer.
+func (d *runningDaemon) send(method, path, body string) (resp *http.Response, answer []byte) {
+	d.t.Helper()
+	req, err := http.NewRequest(method, d.base+path, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if resp, err = http.DefaultClient.Do(req); err != nil {
+		d.t.Fatalf("%s %s: %v\n%s", method, path, err, d.said())
+	}
+	defer resp.Body.Close()
+	if answer, err = io.ReadAll(resp.Body); err != nil {
+		d.t.Fatal(err)
+	}
+	return resp, answer
 }
 
 func (d *runningDaemon) submit(plan string) string {
@@ -113,6 +118,7 @@ func (d *runningDaemon) follow(id string, enough func(result.Event) bool) []resu
 	defer resp.Body.Close()
 	var events []result.Event
 	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
@@ -177,7 +183,12 @@ func TestRunIsHandedToTheDaemon(t *testing.T) {
 
 // longPlan measures two points; the second lasts long enough to be interrupted.
 func longPlan() string {
-	return strings.Replace(simPlan(""), "concurrency: [1, 4], duration: 1s", "concurrency: [1, 4], duration: 2s", 1)
+	return strings.Replace(simPlan(""), "concurrency: [1, 4], duration: 1s", "concurrency: [1, 4], duration: 5s", 1)
+}
+
+// endlessPlan measures for longer than a test takes.
+func endlessPlan() string {
+	return strings.Replace(simPlan(""), "duration: 1s", "duration: 10m", 1)
 }
 
 // interruptInSecondPoint submits a plan and ends the daemon while its second point is measured.
@@ -226,7 +237,7 @@ func TestStoppedDaemonResumesAtTheNextPoint(t *testing.T) {
 	}
 }
 
-func readDoc(t *testing.T, d *runningDaemon, id string) result.Result {
+func readDoc(t testing.TB, d *runningDaemon, id string) result.Result {
 	t.Helper()
 	doc, err := result.Decode(d.call(http.MethodGet, "/api/v1/runs/"+id+"/result", "", http.StatusOK, nil))
 	if err != nil {
@@ -308,7 +319,7 @@ func TestClosedPipe(t *testing.T) {
 
 func TestCancelByAPI(t *testing.T) {
 	d := newProgram(t).serve()
-	id := d.submit(strings.Replace(longPlan(), "duration: 2s", "duration: 60s", 1))
+	id := d.submit(endlessPlan())
 	waiting := d.submit(simPlan(""))
 	d.follow(id, func(e result.Event) bool { return e.Kind == result.Progressed && e.Point == "c1" })
 	d.call(http.MethodPost, "/api/v1/runs/"+waiting+"/cancel", "", http.StatusAccepted, nil)
@@ -348,5 +359,42 @@ func TestScheduleQueuesRuns(t *testing.T) {
 	d.call(http.MethodGet, "/api/v1/schedules", "", http.StatusOK, &list)
 	if len(list.Items) != 0 {
 		t.Errorf("%d schedules left", len(list.Items))
+	}
+}
+
+// TestDaemonEndsBeforeTheRun: who follows a run that waits is told that it stays queued. What cannot be done with it is the command line's fault.
+func TestDaemonEndsBeforeTheRun(t *testing.T) {
+	p := newProgram(t)
+	d := p.serve()
+	first := d.submit(endlessPlan())
+	d.follow(first, func(e result.Event) bool { return e.Kind == result.PhaseStarted && e.Phase == "points" })
+	cmd := p.command(t.Context(), "run", writePlan(t, longPlan()))
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if !strings.Contains(lines.Text(), "handed to the daemon") {
+			continue
+		}
+		for id, says := range map[string]string{"last": "waits in the queue already", first: "is under way already"} {
+			if r := p.must(exitUsage, "run", "--resume", id); !strings.Contains(r.stderr, says) {
+				t.Error(r.stderr)
+			}
+		}
+		p.must(exitUsage, "schedule", "rm", "nope")
+		p.must(exitUsage, "schedule", "run", "nope")
+		if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInfra || !strings.Contains(said.String(), "stays queued") {
+		t.Errorf("exit %d:\n%s", code, said.String())
 	}
 }

@@ -11,36 +11,39 @@ import (
 	"syscall"
 
 	"assay/agent"
+	"assay/agent/lock"
 	"assay/archive"
+	"assay/cmd/assay/credential"
+	"assay/containers"
 	"assay/fault"
-	"assay/probes"
 	"assay/store"
 )
 
 // session is this process holding the data directory: lock, store, agent.
 type session struct {
-	lock  *agent.Lock
+	lock  *lock.Lock
 	store *store.Store
 	agent *agent.Agent
 }
 
-// openSession takes the data directory. When another process has it, the error is agent.ErrLocked and Holder says by whom.
-func (a *app) openSession(ctx context.Context, socket string, log *slog.Logger) (*session, agent.Holder, error) {
+// openSession takes the data directory. When another process has it, the error is lock.ErrHeld and Holder says by whom.
+func (a *app) openSession(ctx context.Context, socket string, log *slog.Logger) (*session, lock.Holder, error) {
 	if err := errors.Join(enoughFiles(), makeDir(a.data)); err != nil {
-		return nil, agent.Holder{}, err
+		return nil, lock.Holder{}, err
 	}
-	lock, holder, err := agent.TakeLock(a.data, socket)
+	held, holder, err := lock.Take(a.data, socket)
 	if err != nil {
 		return nil, holder, err
 	}
-	s, err := a.fill(ctx, lock, log)
+	a.holds.Store(true)
+	s, err := a.fill(ctx, held, log)
 	if err != nil {
-		return nil, holder, errors.Join(err, lock.Release())
+		return nil, holder, errors.Join(err, held.Release())
 	}
 	return s, holder, nil
 }
 
-func (a *app) fill(ctx context.Context, lock *agent.Lock, log *slog.Logger) (*session, error) {
+func (a *app) fill(ctx context.Context, held *lock.Lock, log *slog.Logger) (*session, error) {
 	st, err := store.Open(ctx, a.data)
 	if err != nil {
 		return nil, err
@@ -53,9 +56,9 @@ func (a *app) fill(ctx context.Context, lock *agent.Lock, log *slog.Logger) (*se
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	ag := agent.New(agent.Config{Store: st, Host: probes.Live(), Program: program(), Owner: owner, Executable: a.executable,
-		Token: a.getenv, Key: key, Log: log, Now: a.now})
-	return &session{lock: lock, store: st, agent: ag}, nil
+	ag := agent.New(agent.Config{Store: st, Host: a.live(), Program: program(), Owner: owner, Executable: a.executable,
+		Token: credential.First(a.getenv), Key: key, Docker: containers.FindDocker(a.docker, a.getenv), Log: log, Now: a.now, Hurry: a.hurry})
+	return &session{lock: held, store: st, agent: ag}, nil
 }
 
 // quiet is a logger for sessions whose warnings are for people.
@@ -102,6 +105,19 @@ func (a *app) withRun(ctx context.Context, ref string, do func(*store.Store, sto
 		return err
 	}
 	return do(st, run)
+}
+
+// withStore opens the store, and closes it when do is done with it. Where nothing was ever run there is none, and nothing to do.
+func (a *app) withStore(ctx context.Context, do func(*store.Store) error) (err error) {
+	st, err := a.openStore(ctx)
+	if f := fault.Of(err, fault.Store); f != nil && f.Code == "plan.no_runs" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return do(st)
 }
 
 // openStore opens the store for reading beside a daemon that may be writing.

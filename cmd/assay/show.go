@@ -2,21 +2,26 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"assay/fault"
+	"assay/report"
 	"assay/result"
 	"assay/store"
 )
 
 func (a *app) showCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, commands bool
 	c := &cobra.Command{
 		Use: "show RUN", Short: "one run: its table, its verdict, where its report is", Args: oneArg(aRun),
 		Long:    "RUN is an id, an unambiguous prefix of one, or `last`.",
-		Example: "  assay show last\n  assay show 20261130T2 --json",
+		Example: "  assay show last\n  assay show last --command\n  assay show 20261130T2 --json",
 		RunE: func(c *cobra.Command, args []string) error {
+			if asJSON && commands {
+				return usage("--command and --json are two forms; ask for one of them")
+			}
 			return a.withRun(c.Context(), args[0], func(st *store.Store, run store.Run) error {
 				if err := a.hasEnded(run); err != nil {
 					return err
@@ -25,12 +30,26 @@ func (a *app) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if commands {
+					return a.showCommands(out.result)
+				}
 				return a.show(out, asJSON)
 			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "the result document on stdout")
+	c.Flags().BoolVar(&commands, "command", false, "only the command lines that start its servers and routers again, for a shell")
 	return c
+}
+
+// showCommands writes the command lines of what a run started, as they can be copied.
+func (a *app) showCommands(r result.Result) error {
+	text := report.Commands(r)
+	if text == "" {
+		return fault.New(fault.Store, "nothing_started", "`assay show "+r.Run.ID+"` tells what it measured", "run %s started no server: it measured one that was there, or ended before", r.Run.ID)
+	}
+	_, err := fmt.Fprint(a.stdout, fault.PrintableLines(text))
+	return err
 }
 
 // hasEnded refuses to show a run that has no result yet, and says whether one will come.

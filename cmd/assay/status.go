@@ -1,23 +1,32 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"github.com/spf13/cobra"
 
+	"assay/agent/journal"
+	"assay/cmd/assay/daemon"
+	"assay/cmd/assay/standing"
+	"assay/containers"
 	"assay/fault"
 	"assay/probes"
+	"assay/result"
+	"assay/store"
 )
 
 // statusView is what `assay status --json` prints.
 type statusView struct {
-	Daemon  bool            `json:"daemon"`
-	PID     int             `json:"pid,omitempty"`
-	Socket  string          `json:"socket,omitempty"`
-	Program *probes.Program `json:"program,omitempty"`
-	Queue   []runView       `json:"queue"`
+	Daemon  bool                `json:"daemon"`
+	PID     int                 `json:"pid,omitempty"`
+	Socket  string              `json:"socket,omitempty"`
+	Program *probes.Program     `json:"program,omitempty"`
+	Queue   []runView           `json:"queue"`
+	Started []containers.Intent `json:"started,omitempty"`
+	Node    result.Node         `json:"node"`
 }
 
 func (a *app) statusCommand() *cobra.Command {
@@ -31,12 +40,18 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			v := statusView{Daemon: holder.Socket != "", PID: holder.PID, Socket: holder.Socket, Queue: []runView{}}
 			if v.Daemon {
-				if err := newDaemon(holder.Socket).call(c.Context(), http.MethodGet, "/version", nil, &v.Program); err != nil {
+				if err := daemon.New(holder.Socket).Call(c.Context(), http.MethodGet, "/version", nil, &v.Program); err != nil {
 					return err
 				}
 				if v.Queue, err = a.waiting(c.Context()); err != nil {
 					return err
 				}
+			}
+			if v.Node, err = a.knownNode(c.Context()); err != nil {
+				return err
+			}
+			if v.Started, err = a.started(c.Context()); err != nil {
+				return err
 			}
 			if asJSON {
 				return json.NewEncoder(a.stdout).Encode(v)
@@ -49,6 +64,15 @@ func (a *app) statusCommand() *cobra.Command {
 	return c
 }
 
+// started reads what runs now, or may have been left.
+func (a *app) started(ctx context.Context) (open []containers.Intent, err error) {
+	err = a.withStore(ctx, func(st *store.Store) error {
+		open, err = journal.Open(ctx, st)
+		return err
+	})
+	return open, err
+}
+
 func (a *app) printStatus(v statusView, held bool) {
 	switch {
 	case v.Daemon:
@@ -57,6 +81,14 @@ func (a *app) printStatus(v statusView, held bool) {
 		fmt.Fprintf(a.stdout, "no daemon; process %d holds %s for a run\n", v.PID, a.data)
 	default:
 		fmt.Fprintf(a.stdout, "no daemon, and nobody holds %s\n", a.data)
+	}
+	standing.Text(a.stdout, v.Node, false)
+	for _, i := range v.Started {
+		text := "started for run " + i.Run + ": " + i.Name
+		if i.Trouble != "" {
+			text = "left of run " + i.Run + " and not removed: " + i.Name + ": " + i.Trouble
+		}
+		fmt.Fprintln(a.stdout, fault.Printable(text))
 	}
 	for _, r := range v.Queue {
 		fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, fault.Printable(r.Name))

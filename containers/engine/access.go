@@ -14,8 +14,8 @@ type Access struct {
 	Insecure bool              // their certificates are not checked
 }
 
-// sign puts the headers into a request.
-func (a Access) sign(h http.Header) {
+// Sign puts the headers into a request.
+func (a Access) Sign(h http.Header) {
 	if a.Token != "" {
 		h.Set("Authorization", "Bearer "+a.Token)
 	}

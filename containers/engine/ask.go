@@ -80,7 +80,7 @@ func (a Asker) Send(ctx context.Context, method, path string, body []byte) (*htt
 	}
 	req.Close = true
 	req.Header.Set("Content-Type", "application/json")
-	a.sign(req.Header)
+	a.Sign(req.Header)
 	return a.Transport.RoundTrip(req)
 }
 

@@ -27,6 +27,8 @@ func TestDocs(t *testing.T) {
 	dialectTable(&doc)
 	doc.WriteString("\n## How servers are started and asked\n\n")
 	presetTable(&doc)
+	part("engines.ready.md")
+	signatureTable(&doc)
 	doc.WriteString("\n## Metrics\n\n")
 	metricTable(&doc)
 	part("engines.tail.md")
@@ -62,7 +64,21 @@ func presetTable(doc *bytes.Buffer) {
 		fmt.Fprintf(doc, "| %s | %s | %s | %s | %s | %s | %s |\n", p.Name, code(strings.Join(p.Program("assay"), " ")), address, model, code(first(p.Flags.Served)),
 			code(p.HealthPath), code(p.MetricsPath))
 	}
-	doc.WriteString("\nA server is ready when its health path answers 200, its model is listed under `/v1/models`, and one streamed request has brought a token.\n")
+}
+
+func signatureTable(doc *bytes.Buffer) {
+	doc.WriteString("| code | a line of the log with | what to do |\n|---|---|---|\n")
+	for _, s := range Signatures() {
+		var texts []string
+		for _, text := range s.Any {
+			texts = append(texts, code(text))
+		}
+		does := s.Hint
+		if s.Wrapper {
+			does += "; counts only where no line names a cause"
+		}
+		fmt.Fprintf(doc, "| `server.%s` | %s | %s |\n", s.Code, strings.Join(texts, ", "), does)
+	}
 }
 
 func metricTable(doc *bytes.Buffer) {

@@ -18,12 +18,15 @@ type Preset struct {
 	Env         map[string]string // under the plan's
 	OfflineEnv  map[string]string // under the plan's, when the model lies on disk
 	ShmBytes    int64             // /dev/shm of a container, when the plan does not say
+	GPUs        string            // of a container, when the plan does not say; as many as there are
+	Ulimits     map[string]string // limits of a container that it would like, when the plan does not say
 	HealthPath  string            // "" when the kind has none that can be relied on
 	ModelsPath  string
 	AnyModel    bool // it serves one model by whatever name it is asked for, and cannot be told how to list it
 	MetricsPath string
 	Metrics     map[string][]Series                      // our name → how the server spells it, first that is there wins
 	Describe    func(ctx context.Context, a Asker) Facts // what it tells of itself
+	Loading     []LoadLine                               // texts of its log by which the parts of its start are known; of those that fit the first counts
 }
 
 // Facts are what a server tells of itself; what it does not tell is zero.
@@ -33,6 +36,12 @@ type Facts struct {
 	KVTokens     int64  // over all engines
 	Quantization string // of the weights, in the server's word
 	DType        string // of the computation, in the server's word
+	Settings     []Setting
+}
+
+// none tells that the server told nothing.
+func (f Facts) none() bool {
+	return f.Version == "" && f.MaxModelLen == 0 && f.KVTokens == 0 && f.Quantization == "" && f.DType == "" && len(f.Settings) == 0
 }
 
 // Series is a set of metric names whose values are added; it counts only when all of them are there.
@@ -138,4 +147,10 @@ func FlagValue(args, spellings []string) (value string, ok bool) {
 		}
 	}
 	return value, ok
+}
+
+// ulimits are what a server on several GPUs needs of its container: memory that is pinned for transfers (RDMA, collectives), the stacks of its
+// threads, and a descriptor for every connection and shard.
+func ulimits() map[string]string {
+	return map[string]string{"memlock": "unlimited", "stack": "67108864", "nofile": "1048576"}
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 // llamacpp is llama.cpp's server. While it loads it answers 503 on every path. It serves any name it is asked for, so its
 // list of models is the proof of what runs; the alias keeps a host path out of the results.
@@ -24,6 +27,10 @@ func llamacpp() Preset {
 			"prefix_hits":       {{"llamacpp:prompt_tokens_cached_total"}},
 		},
 		Describe: describeLlamaCpp,
+		Loading: []LoadLine{
+			{LoadWeights, "loading model"}, {LoadWeights, "load_tensors:"}, {LoadMemory, "llama_kv_cache"}, {LoadMemory, "initializing, n_slots"}, {LoadMemory, "initializing slots"},
+			{LoadWarmup, "warming up the model"}, {LoadUp, "model loaded"}, {LoadUp, "listening on http"},
+		},
 	}
 }
 
@@ -38,5 +45,5 @@ func describeLlamaCpp(ctx context.Context, a Asker) Facts {
 	if !a.JSON(ctx, "/props", &v) {
 		return Facts{}
 	}
-	return Facts{Version: v.Build, MaxModelLen: v.Defaults.Context, KVTokens: v.Defaults.Context * v.Slots}
+	return Facts{Version: v.Build, MaxModelLen: v.Defaults.Context, KVTokens: v.Defaults.Context * v.Slots, Settings: told("/props", Slots, strconv.FormatInt(v.Slots, 10))}
 }

@@ -31,7 +31,7 @@ func everyEngine() map[string][]Series {
 // describeAny asks in the words of each of them, until one is answered.
 func describeAny(ctx context.Context, a Asker) Facts {
 	for _, p := range realEngines() {
-		if f := p.Describe(ctx, a); f != (Facts{}) {
+		if f := p.Describe(ctx, a); !f.none() {
 			return f
 		}
 	}

@@ -16,6 +16,8 @@ func tgi() Preset {
 		},
 		OfflineEnv: map[string]string{"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"},
 		ShmBytes:   1 << 30,
+		GPUs:       "all",
+		Ulimits:    ulimits(),
 		HealthPath: "/health", ModelsPath: "/v1/models", MetricsPath: "/metrics", AnyModel: true,
 		Metrics: map[string][]Series{
 			"running":           {{"tgi_batch_current_size"}},
@@ -24,6 +26,10 @@ func tgi() Preset {
 			"generation_tokens": {{"tgi_request_generated_tokens"}},
 		},
 		Describe: describeTGI,
+		Loading: []LoadLine{
+			{LoadWeights, "Starting download"}, {LoadWeights, "Starting shard"}, {LoadWeights, "Shard ready in"}, {LoadGraphs, "Cuda Graphs are enabled"},
+			{LoadWarmup, "Warming up model"}, {LoadUp, "Connected"},
+		},
 	}
 }
 

@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 // trtllm is TensorRT-LLM's trtllm-serve. It refuses every field of a request that it does not know. Its metrics need
 // return_perf_metrics in its options file; what it serves under /metrics is no Prometheus format.
@@ -14,6 +17,8 @@ func trtllm() Preset {
 		},
 		OfflineEnv: map[string]string{"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"},
 		ShmBytes:   16 << 30,
+		GPUs:       "all",
+		Ulimits:    ulimits(),
 		HealthPath: "/health", ModelsPath: "/v1/models", MetricsPath: "/prometheus/metrics",
 		Metrics: map[string][]Series{
 			"running":           {{"trtllm_num_requests_running"}},
@@ -25,6 +30,11 @@ func trtllm() Preset {
 			"prefix_hits":       {{"trtllm_prompt_cached_tokens_total"}},
 		},
 		Describe: describeTRTLLM,
+		Loading: []LoadLine{
+			{LoadWeights, "for model weights"}, {LoadWeights, "Loading safetensors weights"}, {LoadWeights, "Loading weights"}, {LoadWeights, "Model init total"},
+			{LoadMemory, "paged KV cache"}, {LoadMemory, "Max KV cache"}, {LoadTune, "Autotuning process"}, {LoadGraphs, "CUDA graph"}, {LoadWarmup, "Run warmup"},
+			{LoadUp, "Application startup complete"},
+		},
 	}
 }
 
@@ -35,5 +45,6 @@ func describeTRTLLM(ctx context.Context, a Asker) (f Facts) {
 	}
 	kv := a.Sums(ctx, "/prometheus/metrics", "trtllm_kv_cache_max_blocks", "trtllm_kv_cache_tokens_per_block")
 	f.KVTokens = int64(kv[0] * kv[1])
+	f.Settings = told("/prometheus/metrics", KVBlocks, strconv.FormatInt(int64(kv[0]), 10), KVBlockTokens, strconv.FormatInt(int64(kv[1]), 10))
 	return f
 }

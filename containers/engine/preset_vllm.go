@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 )
 
@@ -19,6 +20,8 @@ func vllm() Preset {
 		OfflineEnv: map[string]string{"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"},
 		// Ranks share memory through /dev/shm; the engine's default of 64 MiB ends the server after a minute.
 		ShmBytes:   16 << 30,
+		GPUs:       "all",
+		Ulimits:    ulimits(),
 		HealthPath: "/health", ModelsPath: "/v1/models", MetricsPath: "/metrics",
 		Metrics: map[string][]Series{
 			"running":           {{"vllm:num_requests_running"}},
@@ -31,6 +34,14 @@ func vllm() Preset {
 			"preemptions":       {{"vllm:num_preemptions_total"}},
 		},
 		Describe: describeVLLM,
+		Loading: []LoadLine{
+			{LoadWeights, "Starting to load model"}, {LoadWeights, "Loading weights took"}, {LoadWeights, "Model loading took"}, {LoadWeights, "Loading safetensors checkpoint shards"},
+			{LoadCompile, "Dynamo bytecode transform time"}, {LoadCompile, "Compiling a graph"}, {LoadCompile, "torch.compile takes"}, {LoadCompile, "torch.compile took"},
+			{LoadTune, "Autotuning process"}, {LoadTune, "Tuning "},
+			{LoadMemory, "Memory profiling takes"}, {LoadMemory, "Available KV cache memory"}, {LoadMemory, "KV cache size:"},
+			{LoadGraphs, "Capturing CUDA graph"}, {LoadGraphs, "Capturing cudagraphs"}, {LoadGraphs, "Graph capturing finished in"},
+			{LoadWarmup, "init engine ("}, {LoadUp, "Starting vLLM"}, {LoadUp, "Application startup complete"},
+		},
 	}
 }
 
@@ -39,10 +50,44 @@ func describeVLLM(ctx context.Context, a Asker) (f Facts) {
 	if a.JSON(ctx, "/version", &v) {
 		f.Version = v.Version
 	}
-	for _, m := range a.Labels(ctx, "/metrics", "vllm:cache_config_info") {
+	blocks, engines := int64(0), a.Labels(ctx, "/metrics", "vllm:cache_config_info")
+	for _, m := range engines {
 		f.KVTokens += kvTokens(m)
+		n, _ := strconv.ParseInt(m["num_gpu_blocks"], 10, 64) // what is no number adds nothing
+		blocks += n
 	}
+	if len(engines) > 0 {
+		m := engines[0]
+		f.Settings = told("/metrics", Engines, strconv.Itoa(len(engines)), KVBlocks, strconv.FormatInt(blocks, 10), KVBlockTokens, m["block_size"],
+			KVDType, m["cache_dtype"], PrefixCaching, m["enable_prefix_caching"], MemoryShare, m["gpu_memory_utilization"])
+	}
+	f.Settings = append(f.Settings, devMode(ctx, a)...)
 	return f
+}
+
+// devMode asks for a path that is there only when the server's development mode is on. With it come paths by which anybody may change the
+// server during a run.
+func devMode(ctx context.Context, a Asker) []Setting {
+	const path = "/server_info?config_format=json"
+	var v struct {
+		Config json.RawMessage `json:"vllm_config"`
+	}
+	if !a.JSON(ctx, path, &v) || len(v.Config) == 0 {
+		return nil
+	}
+	out := told("/server_info", DevMode, "True")
+	var config struct {
+		Parallel struct {
+			Tensor   int `json:"tensor_parallel_size"`
+			Pipeline int `json:"pipeline_parallel_size"`
+			Data     int `json:"data_parallel_size"`
+		} `json:"parallel_config"`
+	}
+	if json.Unmarshal(v.Config, &config) != nil { // older versions answer a text here
+		return out
+	}
+	p := config.Parallel
+	return append(out, told("/server_info", TensorParallel, strconv.Itoa(p.Tensor), PipelineParallel, strconv.Itoa(p.Pipeline), DataParallel, strconv.Itoa(p.Data))...)
 }
 
 // kvTokens is the KV cache of one engine: stated outright by newer versions, blocks × block size by older ones, whose blocks are shared

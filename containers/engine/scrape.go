@@ -18,14 +18,16 @@ import (
 	"assay/fault"
 )
 
-// Metrics is one scrape of an engine, by our names; a missing metric is absent from Values.
+// Metrics is one scrape of servers, by our names: running, waiting, kv_usage, prompt_tokens, generation_tokens, prefix_queries, prefix_hits,
+// preemptions. A missing metric is absent.
 type Metrics struct {
 	At     time.Time
-	Values map[string]float64 // running, waiting, kv_usage, prompt_tokens, generation_tokens, prefix_queries, prefix_hits, preemptions
+	Values map[string]float64   // over all servers
+	Each   []map[string]float64 // of each server, in the order of their addresses
 }
 
 // Scrape reads the metrics of servers by our names, over all of them and all their engines. What one of them does not have is absent,
-// never 0: a sum over the others would be another figure.
+// never 0: a sum over the others would be another figure. When one of them does not answer there is no sum, but what the others told.
 func Scrape(ctx context.Context, baseURLs []string, p Preset, access Access) (Metrics, error) {
 	if p.MetricsPath == "" {
 		return Metrics{}, fault.New(fault.Telemetry, "no_metrics", "go without: the figures of the client need none", "engine %s has no metrics", p.Name)
@@ -37,10 +39,12 @@ func Scrape(ctx context.Context, baseURLs []string, p Preset, access Access) (Me
 		asking.Go(func() { each[i], failed[i] = scrape(ctx, base, p, access) })
 	}
 	asking.Wait()
+	m := Metrics{At: time.Now(), Each: each}
 	if err := errors.Join(failed...); err != nil {
-		return Metrics{}, err
+		return m, err
 	}
-	return Metrics{At: time.Now(), Values: together(each)}, nil
+	m.Values = together(each)
+	return m, nil
 }
 
 // scrape reads the metrics of one server.

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +42,26 @@ func Status(code int, body string) http.HandlerFunc {
 		w.WriteHeader(code)
 		fmt.Fprint(w, body)
 	}
+}
+
+// Socket serves a handler at a Unix socket until the test ends and gives its path, for faults that a healthy container engine does not have.
+func Socket(t testing.TB, h http.Handler) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "assay") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "docker.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	s.Listener = l
+	s.Start()
+	t.Cleanup(s.Close)
+	return path
 }
 
 // Golden compares with a file, or writes it.

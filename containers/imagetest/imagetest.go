@@ -5,6 +5,7 @@ package imagetest
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -28,18 +29,39 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// socket is where the tests look for an engine.
-const socket = "/var/run/docker.sock"
+// Socket is where the tests look for an engine: where DOCKER_HOST says, as the command line does, else at its usual place.
+func Socket() string {
+	if path, unix := strings.CutPrefix(os.Getenv("DOCKER_HOST"), "unix://"); unix {
+		return path
+	}
+	return "/var/run/docker.sock"
+}
 
 // NeedDocker skips the test when no engine listens; under CI=true that is a failure.
 func NeedDocker(t testing.TB) {
 	t.Helper()
-	c, err := net.Dial("unix", socket)
+	c, err := net.Dial("unix", Socket())
 	if err != nil {
-		Missing(t, "a Docker engine at %s (%v)", socket, err)
+		Missing(t, "a Docker engine at %s (%v)", Socket(), err)
 		return
 	}
 	c.Close()
+}
+
+// Docker runs the engine's own command line and gives what it prints: the tests see what an operator would.
+func Docker(t testing.TB, args ...string) string {
+	t.Helper()
+	b, err := exec.Command("docker", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("docker %v: %v\n%s", args, err, b)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// ContainersOf lists the containers of a data directory by its mark.
+func ContainersOf(t testing.TB, owner string) string {
+	t.Helper()
+	return Docker(t, "ps", "--all", "--quiet", "--filter", "label=assay.owner="+owner)
 }
 
 // Missing skips the test for want of a part of the machine; under CI=true it fails.
@@ -110,6 +132,7 @@ func assemble(t testing.TB, files Files, arch string, entrypoint []string) v1.Im
 	}
 	cf = cf.DeepCopy()
 	cf.OS, cf.Architecture, cf.Config = "linux", arch, v1.Config{Entrypoint: entrypoint}
+	cf.Created = v1.Time{Time: time.Now()} // so that the engine takes no two for one, of which another test's end would remove both
 	if img, err = mutate.ConfigFile(img, cf); err != nil {
 		t.Fatal(err)
 	}
@@ -156,10 +179,15 @@ func Build(t testing.TB, pkg string) string {
 	return out
 }
 
-// HelloImage is a tiny server that behaves like an engine named hello, by digest, in a registry of the test's own.
+// HelloImage is a tiny server that behaves like an engine named hello, by digest, in a registry of the test's own. Its layer is like no other,
+// so that no engine has it already.
 func HelloImage(t testing.TB) (ref string) {
 	t.Helper()
-	img := Image(t, Files{"/hello": Build(t, "assay/containers/imagetest/testdata/hello")}, "/hello")
+	own := filepath.Join(t.TempDir(), "own")
+	if err := os.WriteFile(own, fmt.Appendln(nil, t.Name(), os.Getpid(), time.Now().UnixNano()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	img := Image(t, Files{"/hello": Build(t, "assay/containers/imagetest/testdata/hello"), "/own": own}, "/hello")
 	return Push(t, Registry(t), "assay/hello", img)
 }
 

@@ -60,6 +60,11 @@ type Process struct {
 	Mark       Mark
 }
 
+// String names it.
+func (p Process) String() string {
+	return fmt.Sprintf("process %d (%s of run %s)", p.PID, p.Mark.Role, p.Mark.Run)
+}
+
 // Processes lists the living processes that m covers. This process is never among them.
 func Processes(m Mark) ([]Process, error) {
 	entries, err := os.ReadDir("/proc")
@@ -104,39 +109,75 @@ func of(dir string) Mark {
 // Signal sends a signal to the processes that m covers, and to the whole group where one of them leads it.
 func Signal(m Mark, sig syscall.Signal) ([]Process, error) {
 	found, err := Processes(m)
+	signal(found, sig)
+	return found, err
+}
+
+func signal(found []Process, sig syscall.Signal) {
 	for _, p := range found {
 		if p.Group == p.PID {
 			_ = syscall.Kill(-p.PID, sig)
 		}
 		_ = syscall.Kill(p.PID, sig)
 	}
-	return found, err
 }
 
-// End ends the processes that m covers: gracefully, and after grace for certain. It gives their names.
-func End(ctx context.Context, m Mark, grace time.Duration) ([]string, error) {
-	found, err := Signal(m, syscall.SIGTERM)
-	if err != nil || len(found) == 0 || awaitEnd(ctx, m, grace) {
-		return describe(found), err
-	}
-	if _, err := Signal(m, syscall.SIGKILL); err != nil {
-		return describe(found), err
-	}
-	if !awaitEnd(context.WithoutCancel(ctx), m, grace) {
-		err = fault.New(fault.Server, "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed", "some of %v do not end even when killed", describe(found))
-	}
-	return describe(found), err
+// Lost is what is looked for after a program was killed: what carries its mark, and the sessions of what it had started.
+type Lost struct {
+	Mark     Mark
+	Sessions map[Session]Mark
 }
 
-// awaitEnd waits until nothing that m covers is left; false when the time or ctx ends first. These are no children of this
-// program, so only looking tells.
-func awaitEnd(ctx context.Context, m Mark, limit time.Duration) bool {
+// Processes lists what is left. A worker that wiped its environment and writes elsewhere is known by its session.
+func (l Lost) Processes() ([]Process, error) {
+	out, err := Processes(l.Mark)
+	for s, m := range l.Sessions {
+		pids, err := s.Members()
+		if err != nil {
+			return out, fmt.Errorf("look into session %d: %w", s.Leader, err)
+		}
+		for _, pid := range pids {
+			if !slices.ContainsFunc(out, func(p Process) bool { return p.PID == pid }) {
+				group, _ := syscall.Getpgid(pid)
+				out = append(out, Process{PID: pid, Group: group, Mark: m})
+			}
+		}
+	}
+	return out, err
+}
+
+// End ends what was lost: gracefully, and after grace for certain. It gives what it found, and an error when some of it stays.
+func End(ctx context.Context, l Lost, grace time.Duration) ([]Process, error) {
+	found, err := l.Processes()
+	signal(found, syscall.SIGTERM)
+	if err != nil || len(found) == 0 || awaitEnd(ctx, l, grace) {
+		return found, err
+	}
+	return found, Kill(context.WithoutCancel(ctx), l, grace)
+}
+
+// Kill ends what was lost for certain. It is an error when some of it is still there after the limit.
+func Kill(ctx context.Context, l Lost, limit time.Duration) error {
+	found, err := l.Processes()
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	signal(found, syscall.SIGKILL)
+	if awaitEnd(ctx, l, limit) {
+		return nil
+	}
+	return fault.New(fault.Server, "not_stopped", "it may hang in a driver: look at dmesg; a reboot may be needed", "some of %v do not end even when killed", describe(found))
+}
+
+// awaitEnd waits until nothing of it is left; false when the time or ctx ends first. These are no children of this program, so only
+// looking tells.
+func awaitEnd(ctx context.Context, l Lost, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if left, err := Processes(m); err == nil && len(left) == 0 {
+		if left, err := l.Processes(); err == nil && len(left) == 0 {
 			return true
 		}
 		select {
@@ -150,7 +191,7 @@ func awaitEnd(ctx context.Context, m Mark, limit time.Duration) bool {
 func describe(ps []Process) []string {
 	var out []string
 	for _, p := range ps {
-		out = append(out, fmt.Sprintf("process %d (%s of run %s)", p.PID, p.Mark.Role, p.Mark.Run))
+		out = append(out, p.String())
 	}
 	slices.Sort(out)
 	return out

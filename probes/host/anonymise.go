@@ -2,43 +2,51 @@ package host
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"assay/probes/smbios"
 )
 
-// hashMark stands before a serial number that a capture holds as its hash.
-const hashMark = "hash:"
-
-// SerialHash names a device over time without giving its serial number away. Only numbers with 64 or more bits that cannot be
-// guessed are hashed (UUIDs, unique ids), because a 13-digit serial number could be found by trying.
-func SerialHash(serial string) string {
-	if rest, ok := strings.CutPrefix(serial, hashMark); ok {
-		return rest
-	}
-	sum := sha256.Sum256([]byte("assay serial number\n" + strings.ToLower(serial)))
-	return hex.EncodeToString(sum[:8])
-}
-
 // cleaner takes out of a capture what names the machine, its place or its owner.
 type cleaner struct {
-	host  *regexp.Regexp
+	host  *regexp.Regexp // in files that may hold it in any spelling
+	plain *regexp.Regexp // in all others: as it is written, where it is no common word
 	homes func(string) string
 	ids   func(string) string
+	mark  func(serial string) string // a serial number as its hash
+
+	addresses []identifier
+	numbers   []identifier // those that nothing else looks like: UUIDs, MAC addresses, alone and in names, and GUIDs
+	secrets   func(string) string
+	disks     func(string) string
+	patterns
 }
 
-func (r *recording) cleaner() cleaner {
+func (r *recording) cleaner(h Host) cleaner {
+	c := cleaner{homes: r.homes(), ids: WithoutIDs(), mark: h.marked, numbers: identifiers()[:4], secrets: withoutSecrets(), disks: disks(), patterns: outputPatterns(), addresses: identifiers()}
 	if r.uname == nil || len(r.uname.Nodename) < 3 || r.uname.Nodename == "localhost" {
-		return cleaner{homes: r.homes(), ids: WithoutIDs()}
+		return c
 	}
 	short, _, _ := strings.Cut(r.uname.Nodename, ".")
 	doubled := strings.ReplaceAll(short, "-", "--") // as device mapper writes it
 	alternatives := []string{regexp.QuoteMeta(r.uname.Nodename), regexp.QuoteMeta(short), regexp.QuoteMeta(doubled)}
-	return cleaner{regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`), r.homes(), WithoutIDs()}
+	c.host = regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`)
+	c.plain = hostName(r.uname.Nodename)
+	return c
+}
+
+// hostName finds a host's name in a text, nil for a name that may be a word of another meaning.
+func hostName(node string) *regexp.Regexp {
+	short, _, dotted := strings.Cut(node, ".")
+	if len(short) < 4 || !dotted && !strings.ContainsAny(short, "0123456789-") || short == "localhost" {
+		return nil
+	}
+	return regexp.MustCompile(`\b(` + regexp.QuoteMeta(node) + "|" + regexp.QuoteMeta(short) + `)\b`)
 }
 
 func compile(patterns ...string) *regexp.Regexp {
@@ -51,10 +59,17 @@ type identifier struct {
 	put string
 }
 
+// podID and containerID stand in the names of control groups.
+const (
+	podID       = `pod[0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}`
+	containerID = `\b[0-9a-f]{64}\b`
+)
+
 func identifiers() []identifier {
 	return []identifier{
-		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "[uuid]"},
+		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, podID, containerID), "[uuid]"},
 		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`), "[mac]"},
+		{compile(`(?i)\b[0-9a-f]{4}(:[0-9a-f]{4}){3}\b`), "[guid]"},
 		{compile(`(?i)\benx[0-9a-f]{12}\b`), "enx-mac"},
 		{compile(`\b\d{1,3}(\.\d{1,3}){3}\b`), "[ip]"},
 		{compile(`(?i)\b[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7}\b`, `(?i)\b([0-9a-f]{1,4}:){1,6}:([0-9a-f]{1,4}(:[0-9a-f]{1,4})*)?`), "[ip]"},
@@ -76,18 +91,59 @@ func (c cleaner) scrub(s string) string {
 	if c.host != nil {
 		s = c.host.ReplaceAllString(s, "[host]")
 	}
-	return Anonymous(s)
+	return cut(s, c.addresses)
 }
 
-// WithoutIDs gives a function that cuts MAC addresses and UUIDs out of a path or a name: interfaces are named after their MAC address,
-// some mount units after a UUID.
+// WithoutIDs gives a function that cuts MAC addresses, GUIDs and UUIDs out of a path or a name: interfaces are named after their MAC
+// address, some mount units after a UUID.
 func WithoutIDs() func(string) string {
-	ids := identifiers()[:3]
+	ids := identifiers()[:4]
 	return func(s string) string { return cut(s, ids) }
 }
 
+// ForDocument gives a function that cuts out of the texts of a SUT document what names the machine or gives a key away, and what would act
+// on a terminal instead of standing there.
+func (h Host) ForDocument() func(string) string {
+	ids, secrets, disk := WithoutIDs(), withoutSecrets(), byID()
+	var name *regexp.Regexp
+	if u, err := h.Kernel(); err == nil {
+		name = hostName(u.Nodename)
+	}
+	return func(s string) string {
+		s = Legible(s)
+		if name != nil {
+			s = name.ReplaceAllString(s, "[host]")
+		}
+		return secrets(disk.ReplaceAllString(ids(s), "${1}${3}[device]"))
+	}
+}
+
+// maxText bounds a text of a document, in bytes: a kernel's command line has up to 4096, firmware's texts some dozens.
+const maxText = 4096
+
+// Legible is a text that nothing in it acts on a terminal, cut to what a document has room for.
+func Legible(s string) string {
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "…"
+	}
+	return strings.Map(legible, s)
+}
+
+// legible puts a space in the place of a character that is not to be seen.
+func legible(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
+}
+
 // name cleans a path or the reason of a failed read.
-func (c cleaner) name(s string) string { return c.ids(c.homes(s)) }
+func (c cleaner) name(s string) string {
+	if c.plain != nil {
+		s = c.plain.ReplaceAllString(s, "[host]")
+	}
+	return c.secrets(c.ids(c.disks(c.homes(s))))
+}
 
 // mount cleans a mount point as file cleans it in mountinfo.
 func (c cleaner) mount(s string) string { return unescaped(c.homes(escaped(c.scrub(s)))) }
@@ -100,59 +156,116 @@ func (c cleaner) keys(m map[string]string) map[string]string {
 	return out
 }
 
-// SafeCmdline cuts values that could hold a secret or name the machine.
+// SafeCmdline cuts values that could hold a secret, name the machine or lead to another. What is passed through ("iommu.passthrough=1") is no password.
 func SafeCmdline(line string) string {
-	fields := strings.Fields(line)
-	secret := regexp.MustCompile(`(?i)(pass|secret|token|key|auth|cred|user|login|hostname|domain|serial|cookie)`)
+	fields := options(line)
+	words := regexp.MustCompile(`(?i)(pass|secret|token|key|auth|cred|user|login|host|domain|serial|cookie|setenv|iscsi|nvmf|zfcp|znet|luks|bootif|netroot|nameserver|url)`)
+	secret := func(text string) bool { return words.MatchString(strings.ReplaceAll(text, "passthrough", "")) }
 	partUUID := regexp.MustCompile(`PARTUUID=[0-9a-fA-F-]+`)
+	domain := regexp.MustCompile(`[A-Za-z]\.[A-Za-z]`)
 	ids, cutNext := identifiers(), false
 	for i, f := range fields {
-		name, _, has := strings.Cut(f, "=")
+		name, value, has := strings.Cut(f, "=")
 		switch {
 		case cutNext && !strings.HasPrefix(f, "-") && !has:
 			fields[i], cutNext = "[cut]", false
-		case has && (secret.MatchString(name) || name == "ip" || name == "nfsroot"):
+		case strings.ContainsRune(name, '"') && secret(f):
+			fields[i], cutNext = "[cut]", false
+		case has && (secret(name) || strings.ContainsRune(value, ' ') && secret(value) || leadsAway(domain, name, value)):
 			fields[i], cutNext = name+"=[cut]", false
 		default:
 			fields[i] = cut(partUUID.ReplaceAllString(f, "PARTUUID=[uuid]"), ids)
-			cutNext = secret.MatchString(name) && strings.HasPrefix(f, "-")
+			cutNext = secret(name) && strings.HasPrefix(f, "-")
 		}
 	}
 	return strings.Join(fields, " ")
 }
 
-// file cleans a file of what names the machine or a person.
-func (c cleaner) file(name string, b []byte) []byte { return []byte(c.homes(string(c.known(name, b)))) }
+// options parts a command line at its spaces, but for those between quotes, as the kernel does.
+func options(line string) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		quoted = quoted != (r == '"')
+		return !quoted && unicode.IsSpace(r)
+	})
+}
+
+// leadsAway tells a value of the command line that is an address, a server's path or a domain, or has the form of one.
+func leadsAway(domain *regexp.Regexp, name, value string) bool {
+	isFile := name == "BOOT_IMAGE" || name == "initrd" || strings.HasPrefix(value, "/")
+	return name == "ip" || name == "nfsroot" || strings.ContainsAny(value, "@;") || strings.Contains(value, ":/") || !isFile && domain.MatchString(value)
+}
+
+// file cleans a file of what names the machine or a person: first by what it is known to hold, then as any text.
+func (c cleaner) file(name string, b []byte) []byte {
+	switch {
+	case path.Base(name) == "DMI" && strings.Contains(name, "/dmi/tables/"):
+		return smbios.Clean(b)
+	case strings.HasSuffix(name, "pci.ids"):
+		return b // everyone has it
+	}
+	return []byte(c.any(c.homes(string(c.known(name, b)))))
+}
 
 // known cleans a file by what it is known to hold.
 func (c cleaner) known(name string, b []byte) []byte {
 	base := path.Base(name)
 	switch {
-	case base == "DMI" && strings.Contains(name, "/dmi/tables/"):
-		return smbios.Clean(b)
 	case strings.HasPrefix(name, "/run/udev/"):
 		return keepLines(b, func(l string) bool {
 			return strings.HasPrefix(l, "E:MEMORY_") && !strings.Contains(l, "SERIAL") && !strings.Contains(l, "ASSET")
 		})
-	case base == "unique_id" || base == "serial_number":
-		return hashed(b)
+	case base == "unique_id" || base == "boot_id":
+		return c.hashed(b)
+	case slices.Contains(numberFiles(), base) && len(bytes.TrimSpace(b)) > 0:
+		return []byte("cut\n") // short enough to be found by trying, were it hashed
+	case base == "address" && bytes.Contains(b, []byte("traddr=")):
+		return []byte("cut\n") // of a drive on another machine
 	case base == "properties" && strings.Contains(name, "/kfd/"):
-		return hashProperties(b)
+		return c.properties(b)
 	case name == "/proc/cmdline":
 		return []byte(c.scrub(SafeCmdline(string(b))) + "\n")
 	case base == "mountinfo":
-		return []byte(c.scrub(cleanMounts(string(b))))
+		return []byte(c.scrub(c.mounts(string(b))))
 	case strings.HasSuffix(name, "/dm/uuid"):
 		prefix, _, _ := bytes.Cut(b, []byte("-"))
 		return append(prefix, '-')
-	case strings.HasPrefix(name, "/proc/") && base == "comm", strings.HasSuffix(name, "pci.ids"):
-		return b
+	case strings.HasPrefix(name, RedfishRoot):
+		return cleanRedfish(b)
+	case base == "config" && strings.Contains(name, "/pci"):
+		return onlyACS(b)
+	case base == "kmsg":
+		return []byte(c.kernelLog(string(b)))
+	case strings.HasSuffix(path.Dir(name), "/net") && strings.HasPrefix(base, "tcp"):
+		return listeners(b)
+	case strings.HasPrefix(name, "/proc/") && base == "environ":
+		return nil
+	case strings.HasPrefix(name, "/proc/") && path.Dir(name) != "/proc" && base == "cmdline":
+		return []byte(ProgramName(strings.ReplaceAll(string(b), "\x00", " ")))
 	}
-	return []byte(anonymousFile(string(b)))
+	return b
 }
 
-// cleanMounts takes servers and options out of mountinfo; what is mounted from elsewhere stays distinct by a hash.
-func cleanMounts(text string) string {
+// numberFiles are the files that hold nothing but a number by which one device or board is known, a key, or a text of its owner's.
+func numberFiles() []string {
+	return []string{
+		"serial_number", "serial", "wwid", "wwn", "eui", "nguid", "product_serial", "board_serial", "chassis_serial", "product_uuid",
+		"board_asset_tag", "chassis_asset_tag", "subsysnqn", "phys_switch_id", "machine-id",
+		"hostnqn", "hostid", "dhchap_secret", "dhchap_ctrl_secret", "tls_key", "tls_configured_key", "ifalias", "phys_port_id",
+	}
+}
+
+// listeners keeps of a table of sockets those that listen, without the addresses on which they do.
+func listeners(b []byte) []byte {
+	address := regexp.MustCompile(`\b[0-9A-F]{8,32}:([0-9A-F]{4})\b`)
+	return keepLines(address.ReplaceAll(b, []byte("00000000:$1")), func(l string) bool {
+		f := strings.Fields(l)
+		return len(f) > 3 && f[3] == "0A"
+	})
+}
+
+// mounts takes servers and options out of mountinfo; what is mounted from elsewhere stays distinct by a hash.
+func (c cleaner) mounts(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		left, right, ok := strings.Cut(line, " - ")
@@ -160,27 +273,42 @@ func cleanMounts(text string) string {
 		if !ok || len(fields) < 2 {
 			continue
 		}
-		source := fields[1]
-		if !strings.HasPrefix(source, "/dev/") && strings.ContainsAny(source, ":/@") {
-			source = hashMark + SerialHash(source)
+		options := "rw"
+		if len(fields) > 2 {
+			options = cmp.Or(SafeMountOptions(fields[2]), "rw")
 		}
-		out.WriteString(left + " - " + fields[0] + " " + source + " rw\n")
+		out.WriteString(left + " - " + fields[0] + " " + c.mountSource(fields[0], fields[1]) + " " + options + "\n")
 	}
 	return out.String()
 }
 
-// anonymousFile cuts UUIDs and MACs only: version numbers such as 1.2.3.4 look like addresses.
-func anonymousFile(s string) string { return cut(s, identifiers()[:2]) }
+// mountSource hashes what is mounted from elsewhere, by its form or by its kind of file system.
+func (c cleaner) mountSource(fstype, source string) string {
+	elsewhere := strings.HasPrefix(fstype, "fuse.") || slices.Contains([]string{"9p", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "virtiofs", "wekafs"}, fstype)
+	if strings.HasPrefix(source, "/dev/") || !elsewhere && !strings.ContainsAny(source, ":/@") {
+		return source
+	}
+	return c.mark(source)
+}
 
-func hashed(b []byte) []byte {
+// any cleans a text of any kind. IP addresses stay, since version numbers such as 1.2.3.4 look like them; where texts hold addresses,
+// scrub cuts them.
+func (c cleaner) any(s string) string {
+	if c.plain != nil {
+		s = c.plain.ReplaceAllString(s, "[host]")
+	}
+	return c.secrets(c.disks(cut(s, c.numbers)))
+}
+
+func (c cleaner) hashed(b []byte) []byte {
 	serial := strings.TrimSpace(string(b))
 	if serial == "" || strings.Trim(serial, "0") == "" {
 		return b
 	}
-	return []byte(hashMark + SerialHash(serial) + "\n")
+	return []byte(c.mark(serial) + "\n")
 }
 
-func hashProperties(b []byte) []byte {
+func (c cleaner) properties(b []byte) []byte {
 	lines := strings.SplitAfter(string(b), "\n")
 	for i, l := range lines {
 		key, value, _ := strings.Cut(strings.TrimSpace(l), " ")
@@ -188,7 +316,7 @@ func hashProperties(b []byte) []byte {
 			if key == "unique_id" {
 				value = HexID(value)
 			}
-			lines[i] = key + " " + hashMark + SerialHash(value) + "\n"
+			lines[i] = key + " " + c.mark(value) + "\n"
 		}
 	}
 	return []byte(strings.Join(lines, ""))
@@ -202,41 +330,4 @@ func keepLines(b []byte, keep func(string) bool) []byte {
 		}
 	}
 	return []byte(strings.Join(out, ""))
-}
-
-// output cleans what nvidia-smi and others print: UUIDs of GPUs stay recognisable as hashes, serial numbers are cut.
-func (c cleaner) output(b []byte) []byte {
-	device := regexp.MustCompile(`(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-	b = device.ReplaceAllFunc(b, func(id []byte) []byte {
-		if strings.Trim(string(id[4:]), "0-") == "" {
-			return id // blanked before
-		}
-		return []byte(hashMark + SerialHash(string(id)))
-	})
-	b = regexp.MustCompile(`\b\d{13}\b`).ReplaceAll(b, []byte("cut"))
-	tags := regexp.MustCompile(`<(serial|gpu_pdi|chassis_serial_number|host_id|gpu_fabric_guid|gpu_guid|cluster_uuid|process_name)>[^<]*<`)
-	b = tags.ReplaceAllFunc(b, cleanTag)
-	lines := regexp.MustCompile(`(?m)^(\s*(?:Serial Number|GPU PDI|Chassis Serial Number|GPU Fabric GUID|ClusterUUID|Host ID)\s*:).*$`)
-	b = lines.ReplaceAll(b, []byte("$1 cut"))
-	program := regexp.MustCompile(`(?m)^([ \t]+Name[ \t]+: )(\S.*)$`)
-	b = program.ReplaceAllFunc(b, func(line []byte) []byte {
-		label, command, _ := strings.Cut(string(line), ": ")
-		return []byte(label + ": " + ProgramName(command))
-	})
-	return []byte(c.homes(anonymousFile(string(b))))
-}
-
-// ProgramName is the program of a command line, without its path and its arguments: those may hold a user's name or a key.
-func ProgramName(command string) string {
-	program, _, _ := strings.Cut(strings.TrimSpace(command), " ")
-	return path.Base(program)
-}
-
-// cleanTag cuts an element's text; of a command line the program's name stays, as in the SUT.
-func cleanTag(b []byte) []byte {
-	tag, text, _ := strings.Cut(strings.TrimSuffix(string(b), "<"), ">")
-	if tag == "<process_name" {
-		return []byte(tag + ">" + ProgramName(text) + "<")
-	}
-	return []byte(tag + ">cut<")
 }

@@ -3,7 +3,6 @@ package host
 import (
 	"archive/tar"
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -19,14 +18,19 @@ import (
 	"assay/fault"
 )
 
-const (
-	maxCaptureBytes   = 512 << 20 // unpacked; an 8-GPU node is under 20 MiB
-	maxCaptureEntries = 200_000
-	maxEntryBytes     = 64 << 20 // of one file; a program's output is at most 16 MiB
-)
+const maxEntryBytes = 64 << 20 // of one file of a capture; a program's output is at most 16 MiB
+
+// limits bound what is unpacked.
+type limits struct {
+	bytes   int64
+	entries int
+}
+
+// captureLimits are generous: a node of eight GPUs is under 20 MiB.
+func captureLimits() limits { return limits{bytes: 512 << 20, entries: 200_000} }
 
 // FromCapture opens a capture, a folder or a tar.gz. The function it gives removes what was unpacked. What is no capture is a fault.
-func FromCapture(name string) (Host, func() error, error) {
+func FromCapture(ctx context.Context, name string) (Host, func() error, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return Host{}, nil, noCapture("open capture: %w", err)
@@ -35,12 +39,19 @@ func FromCapture(name string) (Host, func() error, error) {
 		h, err := openFolder(name, name)
 		return h, func() error { return nil }, err
 	}
+	if !info.Mode().IsRegular() {
+		return Host{}, nil, noCapture("%s is neither a folder nor a file", name)
+	}
 	dir, err := os.MkdirTemp("", "assay-capture-")
 	if err != nil {
 		return Host{}, nil, fmt.Errorf("open capture: %w", err)
 	}
 	remove := func() error { return os.RemoveAll(dir) }
-	if err := unpack(name, dir); err != nil {
+	err = unpack(ctx, name, dir, captureLimits())
+	if ctx.Err() != nil {
+		return Host{}, nil, errors.Join(fmt.Errorf("open capture: %w", ctx.Err()), remove())
+	}
+	if err != nil {
 		return Host{}, nil, errors.Join(noCapture("unpack capture %s: %w", name, err), remove())
 	}
 	h, err := openFolder(inner(dir), name)
@@ -76,37 +87,52 @@ func inner(dir string) string {
 	return filepath.Join(dir, entries[0].Name())
 }
 
-func unpack(name, dir string) error {
+// unpack looks at all entries before it writes the first, so that what is too large or cut off costs no more than reading it.
+func unpack(ctx context.Context, name, dir string, most limits) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	zr, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
-		return fmt.Errorf("not a gzip'd tar: %w", err)
+	if err := eachEntry(ctx, f, most, func(*tar.Header, io.Reader) error { return nil }); err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	limited := &io.LimitedReader{R: zr, N: maxCaptureBytes}
+	return eachEntry(ctx, f, most, func(hdr *tar.Header, r io.Reader) error { return unpackEntry(root, hdr, r) })
+}
+
+// eachEntry visits the entries of a tar.gz from its beginning.
+func eachEntry(ctx context.Context, f io.ReadSeeker, most limits, visit func(*tar.Header, io.Reader) error) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	zr, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		return fmt.Errorf("not a gzip'd tar: %w", err)
+	}
+	limited := &io.LimitedReader{R: zr, N: most.bytes}
 	tr := tar.NewReader(limited)
-	for n := 0; ; n++ {
+	for n := 0; ctx.Err() == nil; n++ {
 		hdr, err := tr.Next()
 		switch {
+		case limited.N <= 0 || err == nil && n >= most.entries:
+			return fmt.Errorf("holds more than %d MiB or %d files", most.bytes>>20, most.entries)
 		case err == io.EOF:
 			return nil
-		case limited.N <= 0 || n >= maxCaptureEntries:
-			return fmt.Errorf("holds more than %d MiB or %d files", maxCaptureBytes>>20, maxCaptureEntries)
 		case err != nil:
 			return err
+		case hdr.Size > maxEntryBytes:
+			return fmt.Errorf("%s is larger than %d MiB", hdr.Name, maxEntryBytes>>20)
 		}
-		if err := unpackEntry(root, hdr, tr); err != nil {
+		if err := visit(hdr, tr); err != nil {
 			return fmt.Errorf("%s: %w", hdr.Name, err)
 		}
 	}
+	return ctx.Err()
 }
 
 // unpackEntry writes one file, folder or link below root; os.Root refuses every way out of it. Other kinds are left out.
@@ -114,9 +140,6 @@ func unpackEntry(root *os.Root, hdr *tar.Header, r io.Reader) error {
 	name := path.Clean(hdr.Name)
 	if !filepath.IsLocal(name) {
 		return errors.New("leads out of the capture")
-	}
-	if hdr.Size > maxEntryBytes {
-		return fmt.Errorf("is larger than %d MiB", maxEntryBytes>>20)
 	}
 	switch hdr.Typeflag {
 	case tar.TypeDir:
@@ -155,10 +178,10 @@ func hostOf(dir string) (Host, error) {
 			continue
 		}
 		if err != nil {
-			return Host{}, fmt.Errorf("read %s of the capture: %w", name, err)
+			return Host{}, noCapture("read %s of the capture: %w", name, err)
 		}
 		if err := json.Unmarshal(b, into); err != nil {
-			return Host{}, fmt.Errorf("read %s of the capture: %w", name, err)
+			return Host{}, noCapture("read %s of the capture: %w", name, err)
 		}
 	}
 	h.Exec = func(_ context.Context, argv ...string) (Output, error) { return h.replay(commands, argv) }
@@ -177,26 +200,54 @@ func hostOf(dir string) (Host, error) {
 	return h, nil
 }
 
-// replay finds a command's output. The order of flags does not matter, nor which fields a recorded query holds.
+// replay finds a command's output. The order of flags does not matter, nor which fields a recorded query holds, if it holds those asked.
 func (h Host) replay(commands []capturedCommand, argv []string) (Output, error) {
-	want := commandKey(argv)
+	c, ok := find(commands, argv)
+	switch {
+	case !ok:
+		return Output{}, fmt.Errorf("%s: %w", argv[0], ErrNotFound)
+	case c.Failed != "":
+		return Output{}, errors.New(c.Failed)
+	}
+	out := Output{Exit: c.Exit}
+	var err error
+	if out.Stdout, err = h.Read("/" + c.Stdout); err != nil {
+		return Output{}, err
+	}
+	out.Stderr, _ = h.Read("/" + c.Stderr)
+	return out, nil
+}
+
+// find gives the entry that answers a command: the same command, else one that asked for the same fields and more, else for others.
+func find(commands []capturedCommand, argv []string) (capturedCommand, bool) {
+	want, fields := commandKey(argv), queried(argv)
+	best, rank := capturedCommand{}, 0
 	for _, c := range commands {
 		if len(c.Argv) == 0 || commandKey(c.Argv) != want {
 			continue
 		}
-		if c.Failed != "" {
-			return Output{}, errors.New(c.Failed)
+		r := 1
+		switch held := queried(c.Argv); {
+		case slices.Equal(c.Argv, argv):
+			r = 3
+		case !slices.ContainsFunc(fields, func(f string) bool { return !slices.Contains(held, f) }):
+			r = 2
 		}
-		out := Output{Exit: c.Exit}
-		var err error
-		if out.Stdout, err = h.Read("/" + c.Stdout); err != nil {
-			return Output{}, err
+		if r > rank {
+			best, rank = c, r
 		}
-		out.Stderr, _ = h.Read("/" + c.Stderr)
-		out.Stdout = bytes.Clone(out.Stdout)
-		return out, nil
 	}
-	return Output{}, fmt.Errorf("%s: %w", argv[0], ErrNotFound)
+	return best, rank > 0
+}
+
+// queried gives the fields of a query.
+func queried(argv []string) []string {
+	for _, a := range argv {
+		if name, list, ok := strings.Cut(a, "="); ok && strings.HasPrefix(name, "--query-") {
+			return strings.Split(list, ",")
+		}
+	}
+	return nil
 }
 
 // commandKey is equal for the spellings of one command.

@@ -11,7 +11,7 @@ import (
 
 // homePath finds the folders that are named after a person.
 func homePath() *regexp.Regexp {
-	return regexp.MustCompile(`(/(?:home|media)/)([^/\s"'<>,:;]+)`)
+	return regexp.MustCompile(`(/(?:home|media|[Uu]sers)/)([^/\s"'<>,:;]+)`)
 }
 
 // homes gives a function that puts user1, user2, … in place of the names of people in the paths of what was read.

@@ -29,7 +29,7 @@ func homely() *recording {
 func TestHomes(t *testing.T) {
 	r := homely()
 	var b bytes.Buffer
-	if err := r.write(&b); err != nil {
+	if err := r.write(&b, r.cleaner(Host{})); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestHomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	into := t.TempDir()
-	if err := unpack(name, into); err != nil {
+	if err := unpack(t.Context(), name, into, captureLimits()); err != nil {
 		t.Fatal(err)
 	}
 	all := contentOf(t, into)
@@ -110,7 +110,7 @@ func TestNoCapture(t *testing.T) {
 		text:                         "not a gzip'd tar",
 		tarOf(t, [2]string{"readme.txt", "hello"}): none,
 	} {
-		_, _, err := FromCapture(name)
+		_, _, err := FromCapture(t.Context(), name)
 		f := fault.Of(err, fault.Client)
 		if f == nil || f.Layer != fault.Preflight || f.Code != "preflight.no_capture" || !strings.Contains(f.Text, want) || !strings.Contains(f.Hint, "--capture") {
 			t.Errorf("%s: %v, want %q", name, err, want)

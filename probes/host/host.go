@@ -25,11 +25,15 @@ const maxFileBytes = 8 << 20
 type Host struct {
 	Root   string                                                    // "/" of a live machine, or the folder of a capture
 	Live   bool                                                      // false for a capture
+	Salt   string                                                    // mixed into the hashes of serial numbers; a site keeps one, "" mixes nothing
 	Exec   func(ctx context.Context, argv ...string) (Output, error) // error ErrNotFound when the program is not there
 	Uname  func() (Uname, error)
 	Statfs func(mount string) (Statfs, error)
 	Clock  func() (bool, error)                                           // whether the kernel's clock is synchronised
 	Get    func(ctx context.Context, socket, path string) ([]byte, error) // HTTP GET over a Unix socket
+	BMC    func(ctx context.Context, url string) ([]byte, error)          // HTTPS GET of the machine's BMC
+	Engine string                                                         // socket of the container engine; "" is where Docker's usually is
+	wait   *patience                                                      // of a live machine, where a read may hang
 	failed map[string]string                                              // of a capture: reads that failed on the machine, and why
 	record *recording                                                     // set while a capture is made
 }
@@ -62,25 +66,31 @@ type readError struct {
 	absent    bool // known not to be there, as opposed to not captured or not readable
 }
 
-// Error is the path and why it could not be read.
-func (e *readError) Error() string { return e.path + " " + e.why }
-
-const whyAbsent = "does not exist"
+// Error is the path and why it could not be read, after what it would take.
+func (e *readError) Error() string {
+	if right := needed(e.path, e.why); right != "" {
+		return "needs " + right + ": " + e.path + " " + e.why
+	}
+	return e.path + " " + e.why
+}
 
 // failure words an error of the file system. A file that a capture lacks may have been on the machine, unless the capture says it was not.
 func (h Host) failure(name string, err error) error {
 	if why, ok := h.failed[name]; ok {
+		h.record.fail(name, why)
 		return &readError{name, why, why == whyAbsent}
 	}
 	e := &readError{path: name}
 	var errno syscall.Errno
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !h.Live:
-		e.why = "is not in the capture"
+		e.why = whyCaptured
 	case errors.Is(err, fs.ErrNotExist):
 		e.why, e.absent = whyAbsent, true
 	case errors.Is(err, fs.ErrPermission):
-		e.why = "is not readable by this user"
+		e.why = refusal()
+	case errors.Is(err, errStuck):
+		e.why = err.Error()
 	case errors.As(err, &errno):
 		e.why = "cannot be read: " + errno.Error()
 	default:
@@ -128,13 +138,22 @@ func (h Host) Real(name string) (string, error) {
 	return done, nil
 }
 
+// resolved is a path to open below the root. The kernel follows the links of its own root by itself; by hand it costs a call for each
+// part of each path, which a machine of hundreds of CPUs feels. A recording keeps the links.
+func (h Host) resolved(name string) (string, error) {
+	if h.Live && h.Root == "/" && h.record == nil {
+		return name, nil
+	}
+	return h.Real(name)
+}
+
 // Read gives a file's bytes.
 func (h Host) Read(name string) ([]byte, error) {
-	real, err := h.Real(name)
+	real, err := h.resolved(name)
 	if err != nil {
 		return nil, h.failure(name, err)
 	}
-	b, err := readRegular(filepath.Join(h.Root, real))
+	b, err := patiently(h.wait, real, func() ([]byte, error) { return readRegular(h.Root + real) })
 	if err != nil {
 		return nil, h.failure(name, err)
 	}
@@ -142,19 +161,20 @@ func (h Host) Read(name string) ([]byte, error) {
 	return b, nil
 }
 
+// readRegular opens before it looks, so that the path is resolved once; what is no file (a pipe without a writer) does not hold it up.
 func readRegular(name string) ([]byte, error) {
-	info, err := os.Lstat(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, syscall.EINVAL
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxFileBytes))
 }
 
@@ -166,11 +186,11 @@ func (h Host) Text(name string) (string, error) {
 
 // List gives the names in a directory, in natural order (cpu2 before cpu10).
 func (h Host) List(dir string) ([]string, error) {
-	real, err := h.Real(dir)
+	real, err := h.resolved(dir)
 	if err != nil {
 		return nil, h.failure(dir, err)
 	}
-	entries, err := os.ReadDir(filepath.Join(h.Root, real))
+	entries, err := patiently(h.wait, real, func() ([]os.DirEntry, error) { return os.ReadDir(h.Root + real) })
 	if err != nil {
 		return nil, h.failure(dir, err)
 	}
@@ -214,7 +234,7 @@ func (h Host) Run(ctx context.Context, argv ...string) (Output, error) {
 }
 
 // errNotAsked tells that a capture does not hold what a live host would answer.
-var errNotAsked = errors.New("is not in the capture")
+var errNotAsked = errors.New(whyCaptured)
 
 // Kernel is uname(2).
 func (h Host) Kernel() (Uname, error) {
@@ -245,7 +265,7 @@ func (h Host) Size(mount string) (Statfs, error) {
 	if h.Statfs == nil {
 		return Statfs{}, fmt.Errorf("the size of the file system %w", errNotAsked)
 	}
-	s, err := h.Statfs(mount)
+	s, err := patiently(h.wait, "statfs "+mount, func() (Statfs, error) { return h.Statfs(mount) })
 	if err == nil {
 		h.record.size(mount, s)
 	}
@@ -263,7 +283,10 @@ func (h Host) AskEngine(ctx context.Context, socket, question string, argv ...st
 		return out.Stdout, err
 	}
 	body, err := h.Get(ctx, socket, question)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		err = &readError{path: socket, why: refusal()}
+	case err != nil:
 		err = fmt.Errorf("no container engine answers on %s", socket)
 	}
 	h.record.command(argv, Output{Stdout: body}, err)

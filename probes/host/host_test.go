@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func put(t *testing.T, name, text string) {
@@ -27,39 +29,89 @@ func put(t *testing.T, name, text string) {
 }
 
 func TestExec(t *testing.T) {
-	out, err := execLive(t.Context(), "sh", "-c", "echo $LC_ALL; echo oops >&2; exit 9")
+	out, err := newPatience().exec(t.Context(), "sh", "-c", "echo $LC_ALL; echo oops >&2; exit 9")
 	if err != nil || out.Exit != 9 || string(out.Stdout) != "C\n" || string(out.Stderr) != "oops\n" {
 		t.Errorf("%+v %v", out, err)
 	}
-	if _, err := execLive(t.Context(), "no-such-program-here"); !errors.Is(err, ErrNotFound) {
+	if _, err := newPatience().exec(t.Context(), "no-such-program-here"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if _, err := execLive(t.Context(), "head", "-c", strconv.Itoa(maxOutputBytes+1), "/dev/zero"); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+	if _, err := newPatience().exec(t.Context(), "head", "-c", strconv.Itoa(maxOutputBytes+1), "/dev/zero"); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestExecKillsItsGroup starts a program with a child that outlives it, and finds both gone after the time is up.
+// TestExecKillsItsGroup starts a program with a child that outlives it, and finds both gone after it was stopped.
 func TestExecKillsItsGroup(t *testing.T) {
-	pidFile := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	_, err := execLive(ctx, "sh", "-c", "sleep 60 & echo $! > "+pidFile+"; wait")
-	if err == nil || time.Since(start) > 10*time.Second {
-		t.Errorf("%v after %s", err, time.Since(start))
+	pidPipe := filepath.Join(t.TempDir(), "pid")
+	if err := syscall.Mkfifo(pidPipe, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	b, err := os.ReadFile(pidFile)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() {
+		_, err := newPatience().exec(ctx, "sh", "-c", "sleep 1000 & echo $! > "+pidPipe+"; wait")
+		stopped <- err
+	}()
+	b, err := os.ReadFile(pidPipe) // comes back when the child runs and its number is written
 	if err != nil {
 		t.Fatal(err)
+	}
+	cancel()
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err := syscall.Kill(pid, 0); err == nil && !strings.Contains(string(stat), ") Z") {
-		t.Errorf("the child %d still runs: %s", pid, stat)
+	if !ends(t, pid) {
+		t.Errorf("the child %d still runs", pid)
+	}
+}
+
+// TestExecEndsWhatIsLeft runs a program that ends and leaves a child which holds its output open: what it printed counts, and the child is gone.
+func TestExecEndsWhatIsLeft(t *testing.T) {
+	out, err := newPatience().exec(t.Context(), "sh", "-c", "sleep 1000 & echo $!")
+	if err != nil || out.Exit != 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out.Stdout)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ends(t, pid) {
+		t.Errorf("the child %d still runs", pid)
+	}
+}
+
+// TestEngineRefuses: an engine that this user may not ask is there, and the reason says what the user lacks.
+func TestEngineRefuses(t *testing.T) {
+	for why, want := range map[error]string{syscall.EACCES: "/var/run/docker.sock " + refusal(), syscall.ECONNREFUSED: "no container engine answers on /var/run/docker.sock"} {
+		h := Host{Get: func(context.Context, string, string) ([]byte, error) { return nil, fmt.Errorf("ask: %w", why) }}
+		if _, err := h.AskEngine(t.Context(), "/var/run/docker.sock", "/version", "docker", "version"); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// ends waits until a process that was killed is gone, which the kernel may take its time for.
+func ends(t *testing.T, pid int) bool {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	if err != nil {
+		t.Skipf("no handle of a process: %v", err)
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 20_000)
+		if !errors.Is(err, syscall.EINTR) {
+			return n == 1
+		}
 	}
 }
 
@@ -131,7 +183,7 @@ func TestUnpackStaysInside(t *testing.T) {
 		"through up":   {{"sys/a", "->../../../../../../../../../tmp"}, {"sys/a/evil", "x"}},
 		"onto a link":  {{"sys/a", "->" + victim + "/evil"}, {"sys/a", "x"}},
 	} {
-		_, _, err := FromCapture(tarOf(t, entries...))
+		_, _, err := FromCapture(t.Context(), tarOf(t, entries...))
 		left, _ := os.ReadDir(victim)
 		if err == nil || len(left) > 0 {
 			t.Errorf("%s: %v, %v", name, err, left)
@@ -143,7 +195,7 @@ func TestUnpackStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(victim, "big.tar.gz"), big.String())
-	if _, _, err := FromCapture(filepath.Join(victim, "big.tar.gz")); err == nil || !strings.Contains(err.Error(), "larger than") {
+	if _, _, err := FromCapture(t.Context(), filepath.Join(victim, "big.tar.gz")); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("a huge file: %v", err)
 	}
 	cut := tarOf(t, [2]string{"sys/a", strings.Repeat("x", 10000)})
@@ -152,14 +204,70 @@ func TestUnpackStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, cut, string(b[:len(b)-20]))
-	if _, _, err := FromCapture(cut); err == nil {
+	if _, _, err := FromCapture(t.Context(), cut); err == nil {
 		t.Error("an archive that is cut off was opened")
+	}
+}
+
+// TestUnpackLimits: an archive of too many files is refused before the first is written, and a signal ends it.
+func TestUnpackLimits(t *testing.T) {
+	name := tarOf(t, [2]string{"sys/a", "1"}, [2]string{"sys/b", "2"}, [2]string{"sys/c", "3"})
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for want, c := range map[string]struct {
+		ctx  context.Context
+		most limits
+	}{
+		"holds more than 1 MiB or 2 files": {t.Context(), limits{1 << 20, 2}},
+		"holds more than 0 MiB":            {t.Context(), limits{1 << 10, 9}},
+		context.Canceled.Error():           {stopped, captureLimits()},
+	} {
+		dir := t.TempDir()
+		err := unpack(c.ctx, name, dir, c.most)
+		if left, _ := os.ReadDir(dir); err == nil || !strings.Contains(err.Error(), want) || len(left) > 0 {
+			t.Errorf("%s: %v, %v", want, err, left)
+		}
+	}
+	if _, _, err := FromCapture(stopped, name); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := FromCapture(t.Context(), pipe); err == nil || !strings.Contains(err.Error(), "neither a folder nor a file") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCaptureOfACapture keeps what is known of the machine: what it lacked and what it refused.
+func TestCaptureOfACapture(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "failed.json"), `{"/dev/ipmi0":"does not exist","/sys/eio":"cannot be read: input/output error"}`)
+	put(t, filepath.Join(dir, "commands.json"), `[]`)
+	h, _, err := FromCapture(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Record(t.Context(), h, func(h Host) { h.Absent("/dev/ipmi0"); _, _ = h.Text("/sys/eio") }, &b); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "c.tar.gz")
+	put(t, copied, b.String())
+	again, done, err := FromCapture(t.Context(), copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = done() })
+	if f := TextFact(again, "/sys/eio"); !again.Absent("/dev/ipmi0") || !strings.Contains(f.Unknown, "input/output error") {
+		t.Errorf("%v, %+v", again.Absent("/dev/ipmi0"), f)
 	}
 }
 
 // TestFromCapture opens an archive of a folder, reads through its links and cleans up.
 func TestFromCapture(t *testing.T) {
-	h, done, err := FromCapture(tarOf(t, [2]string{"./box/sys/b", "->a"}, [2]string{"./box/sys/a", "7"}, [2]string{"box/uname.json", `{"release":"6.1"}`}))
+	h, done, err := FromCapture(t.Context(), tarOf(t, [2]string{"./box/sys/b", "->a"}, [2]string{"./box/sys/a", "7"}, [2]string{"box/uname.json", `{"release":"6.1"}`}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +286,7 @@ func TestFromCapture(t *testing.T) {
 	for _, text := range []string{`[`, `{"argv":1}`} {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, "commands.json"), text)
-		if _, _, err := FromCapture(dir); err == nil {
+		if _, _, err := FromCapture(t.Context(), dir); err == nil {
 			t.Errorf("commands.json %s was read", text)
 		}
 	}
@@ -192,7 +300,7 @@ func TestReplay(t *testing.T) {
 	for _, n := range []string{"1", "2", "3"} {
 		put(t, filepath.Join(dir, n), n)
 	}
-	h, _, err := FromCapture(dir)
+	h, _, err := FromCapture(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +331,7 @@ func TestProgramNames(t *testing.T) {
 			t.Errorf("%q gives %q", command, got)
 		}
 		line := "            Name                          : "
-		if got := string((&recording{}).cleaner().output([]byte(line + command + "\n    Other : a b\n"))); got != line+want+"\n    Other : a b\n" {
+		if got := string((&recording{}).cleaner(Host{}).output([]string{"nvidia-smi"}, []byte(line+command+"\n    Other : a b\n"))); got != line+want+"\n    Other : a b\n" {
 			t.Errorf("%q becomes %q", command, got)
 		}
 	}
@@ -251,9 +359,13 @@ func TestSafeCmdline(t *testing.T) {
 		"console=10.0.0.1:6666":                "console=[ip]:6666",
 		"quiet iommu=pt":                       "quiet iommu=pt",
 		"a.password=x --token y --auth-on z=1": "a.password=[cut] --token [cut] --auth-on z=1",
-		"root=UUID=0a1b2c3d-1111-4222-8333-444455556666 r=PARTUUID=dead-01":        "root=UUID=[uuid] r=PARTUUID=[uuid]",
-		"ip=10.0.0.1:::255.255.255.0:node7 mac=aa:bb:cc:dd:ee:ff pci=0000:1b:00.0": "ip=[cut] mac=[mac] pci=0000:1b:00.0",
-		"systemd.set_credential=a:b cryptkey=/x:y rd.luks.key=/k":                  "systemd.set_credential=[cut] cryptkey=[cut] rd.luks.key=[cut]",
+		"root=UUID=0a1b2c3d-1111-4222-8333-444455556666 r=PARTUUID=dead-01":                                                                                        "root=UUID=[uuid] r=PARTUUID=[uuid]",
+		"ip=10.0.0.1:::255.255.255.0:node7 mac=aa:bb:cc:dd:ee:ff pci=0000:1b:00.0":                                                                                 "ip=[cut] mac=[mac] pci=0000:1b:00.0",
+		"netroot=iscsi:a:b@10.1.2.3::3260::iqn.x:y systemd.setenv=A=b BOOTIF=01-0a-1b-2c-3d-4e-5f rd.zfcp=0x5005076300c213e9":                                      "netroot=[cut] systemd.setenv=[cut] BOOTIF=[cut] rd.zfcp=[cut]",
+		"root=nfs:filer.corp:/export ds=nocloud-net;s=http://seed/ inst.ks=http://ks/x?k=1 conf=https://a.b/c?sig=1 sink=box.corp":                                 "root=[cut] ds=[cut] inst.ks=[cut] conf=[cut] sink=[cut]",
+		"BOOT_IMAGE=(hd0,gpt2)/vmlinuz-6.8.el9.x86_64.img root=/dev/mapper/vg-root rd.lvm.lv=vg/root crashkernel=512M-:192M isolcpus=domain,2-63 amdgpu.noretry=0": "BOOT_IMAGE=(hd0,gpt2)/vmlinuz-6.8.el9.x86_64.img root=/dev/mapper/vg-root rd.lvm.lv=vg/root crashkernel=512M-:192M isolcpus=domain,2-63 amdgpu.noretry=0",
+		`iommu.passthrough=1 a.pass=x passtext=z passwd=y dyndbg="file ac +p" b.passphrase="two words" c="d --token x y" "e.token=x y" quiet`:                      `iommu.passthrough=1 a.pass=[cut] passtext=[cut] passwd=[cut] dyndbg="file ac +p" b.passphrase=[cut] c=[cut] [cut] quiet`,
+		"systemd.set_credential=a:b cryptkey=/x:y rd.luks.key=/k":                                                                                                  "systemd.set_credential=[cut] cryptkey=[cut] rd.luks.key=[cut]",
 	} {
 		if got := SafeCmdline(line); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", line, got, want)
@@ -271,12 +383,51 @@ func FuzzSafeCmdline(f *testing.F) {
 	})
 }
 
+// TestNoValue: words for none, bytes that are no text and the number of a register that does not answer are no values, each with its reason.
+func TestNoValue(t *testing.T) {
+	dir := t.TempDir()
+	h := Host{Root: dir}
+	for text, want := range map[string]string{
+		"": "/f is empty", "N/A\n": `/f reads "N/A"`, "[Not Supported]": `/f reads "[Not Supported]"`, "ERR!": `/f reads "ERR!"`, "[Unknown Error]": `/f reads "[Unknown Error]"`,
+		"\xff\xff": "/f holds bytes that are no text", "0xffffffff": `/f reads "0xffffffff"`, "4294967295": `/f reads "4294967295"`,
+	} {
+		put(t, filepath.Join(dir, "f"), text)
+		if f := IntFact[int64](h, "/f"); f.IsKnown() || f.Unknown != want {
+			t.Errorf("%q: %+v", text, f)
+		}
+	}
+	put(t, filepath.Join(dir, "f"), "always [madvise] never\n")
+	if f := TextFact(h, "/f"); f.Value != "always [madvise] never" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestForDocument: what a device or a foreign capture calls something does not reach into a terminal, and a reason is one line.
+func TestForDocument(t *testing.T) {
+	for text, want := range map[string]string{"\x1b[31mMI300X\x1b[0m": " [31mMI300X [0m", "a\nb\x00": "a b ", "2 × NVMe": "2 × NVMe", "\u202egnp": " gnp",
+		strings.Repeat("x", maxText+9): strings.Repeat("x", maxText) + "…", strings.Repeat("ü", maxText): strings.Repeat("ü", maxText/2) + "…"} {
+		if got := (Host{}).ForDocument()(text); got != want {
+			t.Errorf("%q becomes %q, not %q", text, got, want)
+		}
+	}
+}
+
+// TestRecordingKeepsTheFirst: a file that changes while a machine is captured stands there as the probe saw it.
+func TestRecordingKeepsTheFirst(t *testing.T) {
+	r := &recording{files: map[string][]byte{}}
+	r.file("/sys/f", []byte("first"))
+	r.file("/sys/f", []byte("second"))
+	if got := string(r.files["/sys/f"]); got != "first" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestFailedReads keeps apart what a machine lacked, what it refused and what a capture does not hold.
 func TestFailedReads(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "commands.json"), `[]`)
 	put(t, filepath.Join(dir, "failed.json"), `{"/sys/eio":"cannot be read: input/output error","/sys/gone":"does not exist"}`)
-	h, _, err := FromCapture(dir)
+	h, _, err := FromCapture(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

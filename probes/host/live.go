@@ -22,32 +22,43 @@ const (
 
 // Live is this machine.
 func Live() Host {
-	return Host{Root: "/", Live: true, Exec: execLive, Uname: unameLive, Statfs: statfsLive, Clock: clockLive, Get: getLive}
+	wait := newPatience()
+	return Host{Root: "/", Live: true, Exec: wait.exec, Uname: unameLive, Statfs: statfsLive, Clock: clockLive, Get: getLive, BMC: askBMCLive, wait: wait}
 }
 
-// execLive runs a program in its own process group, which is killed when the time is up, so that no child of it stays.
-func execLive(ctx context.Context, argv ...string) (Output, error) {
+// exec runs a program in its own process group, which is killed when the time is up or the output too long, and once the program has ended,
+// so that no child of it stays. While a run of a program cannot be stopped, no other of it is started.
+func (p *patience) exec(ctx context.Context, argv ...string) (Output, error) {
 	program, err := exec.LookPath(argv[0])
 	if err != nil {
 		return Output{}, fmt.Errorf("%s: %w", argv[0], ErrNotFound)
 	}
+	if p.isStuck(program) {
+		return Output{}, fmt.Errorf("%s is not started: an earlier run cannot be stopped, a driver holds it", argv[0])
+	}
 	ctx, cancel := context.WithTimeout(ctx, execLimit)
 	defer cancel()
-	stdout, stderr := &capped{left: maxOutputBytes}, &capped{left: maxOutputBytes}
+	stdout, stderr := &capped{left: maxOutputBytes, full: cancel}, &capped{left: maxOutputBytes, full: cancel}
 	cmd := exec.CommandContext(ctx, program, argv[1:]...)
 	cmd.Env = append(cmd.Environ(), "LC_ALL=C")
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	finished := make(chan error, 1)
+	go func() { finished <- runAlone(cmd) }()
+	ended, err := Outcome(ctx, finished)
+	if !ended {
+		leave(p, program, finished)
+		return Output{}, fmt.Errorf("%s took too long and cannot be stopped: a driver holds it: %w", argv[0], ctx.Err())
+	}
 	out := Output{Exit: cmd.ProcessState.ExitCode(), Stdout: stdout.kept.Bytes(), Stderr: stderr.kept.Bytes()}
 	var exit *exec.ExitError
 	switch {
+	case stdout.left == 0 || stderr.left == 0:
+		return out, fmt.Errorf("%s printed more than %d MiB and was stopped", argv[0], maxOutputBytes>>20)
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("%s took too long and was stopped: %w", argv[0], ctx.Err())
-	case stdout.left == 0 || stderr.left == 0:
-		return out, fmt.Errorf("%s printed more than %d MiB", argv[0], maxOutputBytes>>20)
 	case errors.As(err, &exit):
 		return out, nil
 	case err != nil:
@@ -56,10 +67,45 @@ func execLive(ctx context.Context, argv ...string) (Output, error) {
 	return out, nil
 }
 
-// capped keeps the first bytes written to it and drops the rest. It embeds nothing: a Buffer's ReadFrom would go around Write.
+// runAlone runs a program, and kills what it leaves in its process group. A child that held the output open does not make what the program
+// itself printed worse.
+func runAlone(cmd *exec.Cmd) error {
+	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil
+	}
+	return err
+}
+
+// killGrace is how long a program may take to be gone after it was killed.
+const killGrace = 3 * time.Second
+
+// Outcome waits for a program's end, and not long once ctx has ended. One that a broken device holds inside the kernel does not end when it
+// is killed; it is left behind.
+func Outcome(ctx context.Context, finished <-chan error) (ended bool, err error) {
+	select {
+	case err := <-finished:
+		return true, err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(killGrace)
+	defer late.Stop()
+	select {
+	case err := <-finished:
+		return true, err
+	case <-late.C:
+		return false, nil
+	}
+}
+
+// capped keeps the first bytes written to it; when there are more it says so and drops them. It embeds nothing: a Buffer's ReadFrom would go around Write.
 type capped struct {
 	kept bytes.Buffer
 	left int
+	full func()
 }
 
 // Write keeps what still fits.
@@ -67,6 +113,9 @@ func (c *capped) Write(p []byte) (int, error) {
 	n := min(len(p), c.left)
 	c.left -= n
 	c.kept.Write(p[:n])
+	if c.left == 0 {
+		c.full()
+	}
 	return len(p), nil
 }
 

@@ -55,7 +55,7 @@ func Record(ctx context.Context, h Host, read func(Host), w io.Writer) error {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if err := rec.write(w); err != nil {
+	if err := rec.write(w, rec.cleaner(h)); err != nil {
 		return fmt.Errorf("write capture: %w", err)
 	}
 	return nil
@@ -72,11 +72,19 @@ func (r *recording) note(f func()) {
 
 func (r *recording) dir(name string)             { r.note(func() { r.dirs[name] = true }) }
 func (r *recording) link(name, target string)    { r.note(func() { r.links[name] = target }) }
-func (r *recording) file(name string, b []byte)  { r.note(func() { r.files[name] = b }) }
 func (r *recording) fail(name, why string)       { r.note(func() { r.failed[name] = why }) }
 func (r *recording) size(mount string, s Statfs) { r.note(func() { r.statfs[mount] = s }) }
 func (r *recording) synced(yes bool)             { r.note(func() { r.clock = &yes }) }
 func (r *recording) system(u Uname)              { r.note(func() { r.uname = &u }) }
+
+// file keeps what a file held when it was read first, which is what a probe went by.
+func (r *recording) file(name string, b []byte) {
+	r.note(func() {
+		if _, read := r.files[name]; !read {
+			r.files[name] = b
+		}
+	})
+}
 
 // entry keeps a listed name: the link it is, the directory it leads to.
 func (r *recording) entry(h Host, name string) {
@@ -103,11 +111,16 @@ func (r *recording) command(argv []string, out Output, err error) {
 	r.note(func() { r.commands[strings.Join(argv, " ")] = c })
 }
 
+// has tells whether a command was run already.
+func (r *recording) has(line string) (yes bool) {
+	r.note(func() { _, yes = r.commands[line] })
+	return yes
+}
+
 // write lays the recording out as the contract says: trees, then the JSON files.
-func (r *recording) write(w io.Writer) error {
+func (r *recording) write(w io.Writer, clean cleaner) error {
 	zw := gzip.NewWriter(w)
 	tw := tar.NewWriter(zw)
-	clean := r.cleaner()
 	headers := map[string]*tar.Header{} // by cleaned name; two that became one are one
 	for name := range r.parents() {
 		name = clean.name(name)[1:]
@@ -163,7 +176,7 @@ func (r *recording) writeDocuments(tw *tar.Writer, clean cleaner) error {
 	for _, key := range slices.Sorted(maps.Keys(r.commands)) {
 		c := r.commands[key]
 		c.Stdout, c.Stderr = fmt.Sprintf("cmd/%d.out", len(list)+1), fmt.Sprintf("cmd/%d.err", len(list)+1)
-		err := cmp.Or(addFile(tw, c.Stdout, clean.output(c.out.Stdout)), addFile(tw, c.Stderr, clean.output(c.out.Stderr)))
+		err := cmp.Or(addFile(tw, c.Stdout, clean.output(c.Argv, c.out.Stdout)), addFile(tw, c.Stderr, clean.output(c.Argv, c.out.Stderr)))
 		if err != nil {
 			return err
 		}

@@ -7,27 +7,37 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/probes/sut"
 )
 
-// TextFact is a file's text as a fact; an empty file is unknown.
+// TextFact is a file's text as a fact; an empty file, a driver's word for none and bytes that are no text are unknown.
 func TextFact(h Host, name string) sut.Fact[string] {
 	s, err := h.Text(name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return sut.Unknown[string]("%s", err)
-	}
-	if s == "" {
+	case s == "":
 		return sut.Unknown[string]("%s is empty", name)
+	case !utf8.ValidString(s):
+		return sut.Unknown[string]("%s holds bytes that are no text", name)
+	}
+	switch strings.ToLower(strings.Trim(s, "[]")) {
+	case "n/a", "err!", "not supported", "unknown error":
+		return sut.Unknown[string]("%s reads %q", name, s)
 	}
 	return sut.Known(s, name)
 }
 
-// IntFact is a file's whole number as a fact.
+// IntFact is a file's whole number as a fact. All ones of 32 bits are what a register reads that does not answer.
 func IntFact[T int | int64](h Host, name string) sut.Fact[T] {
 	f := TextFact(h, name)
 	return sut.Convert(f, func(s string) (T, error) {
 		n, err := strconv.ParseInt(s, 0, 64)
+		if n == math.MaxUint32 {
+			err = sut.ErrNoValue
+		}
 		return T(n), err
 	})
 }

@@ -3,7 +3,7 @@ package machine
 import (
 	"context"
 	"fmt"
-	"slices"
+	"path"
 	"strconv"
 	"strings"
 
@@ -11,21 +11,19 @@ import (
 	"assay/probes/sut"
 )
 
-const udevDMI = "/run/udev/data/+dmi:id"
-
-// ProbeMemory reads what the kernel has, and what is installed: from udev's record (no root), else from SMBIOS (root).
+// ProbeMemory reads what the kernel has, and what is installed: from udev's record, SMBIOS (root) and the memory controllers.
 func ProbeMemory(_ context.Context, h host.Host, s *sut.SUT) error {
 	m := &s.Memory
 	m.Bytes = sut.Convert(host.TextFact(h, "/proc/meminfo"), func(t string) (int64, error) { return meminfoBytes(t, "MemTotal") })
-	dimms, slots, source, err := readDIMMs(h)
-	if err != nil {
-		m.InstalledBytes, m.Slots, m.Summary = sut.Unknown[int64]("%s", err), sut.Unknown[int]("%s", err), sut.Unknown[string]("%s", err)
-		m.DIMMs = sut.List[sut.DIMM]{Unknown: err.Error()}
-		return nil
+	m.OnlineBytes = readBlocks(h)
+	m.EDAC, m.HugePages, m.CXL = readEDAC(h), readHugePages(h), readCXL(h)
+	record, recordErr := h.Text(udevDMI)
+	table := readFirmware(h)
+	m.ErrorCorrection = sut.First(parseUdev(record).text("MEMORY_ARRAY_EC_TYPE"), table.errorCorrection())
+	if recordErr != nil && !m.ErrorCorrection.IsKnown() {
+		m.ErrorCorrection = sut.Unknown[string]("%s; %s", recordErr, table.errorCorrection().Reason())
 	}
-	m.DIMMs, m.Slots = sut.List[sut.DIMM]{Items: dimms}, sut.Known(slots, source)
-	m.InstalledBytes = sumDIMMs(dimms, source)
-	m.Summary = sut.Known(dimmSummary(dimms), source)
+	fillDIMMs(m, inventories(h, parseUdev(record), recordErr, table))
 	return nil
 }
 
@@ -46,103 +44,51 @@ func meminfoBytes(text, key string) (int64, error) {
 	return 0, fmt.Errorf("no %s", key)
 }
 
-func readDIMMs(h host.Host) (dimms []sut.DIMM, slots int, source string, err error) {
-	text, udevErr := h.Text(udevDMI)
-	if udevErr == nil {
-		if dimms, slots = parseUdevDIMMs(text); slots > 0 {
-			return dimms, slots, udevDMI, nil
+// readBlocks sums the memory blocks that are on line: what is installed less what firmware keeps.
+func readBlocks(h host.Host) sut.Fact[int64] {
+	const dir = "/sys/devices/system/memory"
+	size := sut.Convert(host.TextFact(h, dir+"/block_size_bytes"), func(s string) (int64, error) { return strconv.ParseInt(s, 16, 64) })
+	if !size.IsKnown() {
+		return size
+	}
+	var online int64
+	blocks := h.Match(dir, "memory[0-9]*")
+	for _, block := range blocks {
+		state, err := h.Text(block + "/state")
+		if err != nil {
+			return sut.Unknown[int64]("%s", err)
+		}
+		if state == "online" {
+			online++
 		}
 	}
-	table := readFirmware(h)
-	if table.err != nil {
-		return nil, 0, "", fmt.Errorf("%w and no udev record of the DIMMs", table.err)
+	if len(blocks) == 0 || size.Value <= 0 || size.Value > 1<<40 {
+		return sut.Unknown[int64]("%s has %d blocks of %d bytes", dir, len(blocks), size.Value)
 	}
-	if dimms, slots = table.memorySlots(); slots == 0 {
-		return nil, 0, "", fmt.Errorf("SMBIOS lists no memory slots")
-	}
-	return dimms, slots, "SMBIOS type 17", nil
+	return sut.Known(online*size.Value, dir+"/memory*/state")
 }
 
-// parseUdevDIMMs reads the record that systemd 248 and later make of SMBIOS.
-func parseUdevDIMMs(text string) (dimms []sut.DIMM, slots int) {
-	env := map[string]string{}
-	for line := range strings.Lines(text) {
-		if k, v, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "E:"), "="); ok {
-			env[k] = v
-		}
+// readHugePages gives the pools of pages that the kernel keeps apart.
+func readHugePages(h host.Host) sut.List[sut.HugePages] {
+	const dir = "/sys/kernel/mm/hugepages"
+	if _, err := h.List(dir); err != nil && !h.Absent(dir) {
+		return sut.List[sut.HugePages]{Unknown: err.Error()}
 	}
-	slots, _ = strconv.Atoi(env["MEMORY_ARRAY_NUM_DEVICES"])
-	for i := range min(slots, 1024) {
-		if d, ok := udevDIMM(env, i); ok {
-			dimms = append(dimms, d)
-		}
+	var list sut.List[sut.HugePages]
+	for _, pool := range h.Match(dir, "hugepages-*kB") {
+		list.Items = append(list.Items, sut.HugePages{
+			SizeBytes: sut.Convert(sut.Known(path.Base(pool), dir), hugePageSize),
+			Pages:     host.IntFact[int64](h, pool+"/nr_hugepages"), FreePages: host.IntFact[int64](h, pool+"/free_hugepages"),
+		})
 	}
-	return dimms, slots
+	return list
 }
 
-// udevDIMM reads one slot; false when it is empty.
-func udevDIMM(env map[string]string, slot int) (sut.DIMM, bool) {
-	key := func(name string) sut.Fact[string] {
-		return udevText(env, fmt.Sprintf("MEMORY_DEVICE_%d_%s", slot, name))
+// hugePageSize reads "hugepages-2048kB".
+func hugePageSize(name string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimPrefix(name, "hugepages-"), "kB"), 10, 64)
+	if err != nil || n <= 0 || n > 1<<40 {
+		return 0, sut.ErrNoValue
 	}
-	size := sut.Convert(key("SIZE"), func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
-	if key("PRESENT").Value == "0" || !size.IsKnown() || size.Value <= 0 {
-		return sut.DIMM{}, false
-	}
-	return sut.DIMM{
-		SizeBytes: size, Type: key("TYPE"), SpeedMTS: sut.Convert(key("SPEED_MTS"), strconv.Atoi),
-		ConfiguredMTS: sut.Convert(key("CONFIGURED_SPEED_MTS"), strconv.Atoi), Slot: key("LOCATOR"),
-	}, true
-}
-
-func udevText(env map[string]string, name string) sut.Fact[string] {
-	if v, err := boardText(env[name]); err == nil {
-		return sut.Known(v, udevDMI)
-	}
-	return sut.Unknown[string]("%s has no %s", udevDMI, name)
-}
-
-func sumDIMMs(dimms []sut.DIMM, source string) sut.Fact[int64] {
-	var sum int64
-	for _, d := range dimms {
-		if !d.SizeBytes.IsKnown() {
-			return sut.Unknown[int64]("the size of a DIMM is unknown: %s", d.SizeBytes.Unknown)
-		}
-		sum += d.SizeBytes.Value
-	}
-	return sut.Known(sum, source)
-}
-
-// dimmSummary writes "32 × 64 GiB DDR5-4800".
-func dimmSummary(dimms []sut.DIMM) string {
-	if len(dimms) == 0 {
-		return "no DIMMs"
-	}
-	var kinds []string
-	count := map[string]int{}
-	for _, d := range dimms {
-		kind := dimmKind(d)
-		if count[kind]++; !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	for i, k := range kinds {
-		kinds[i] = fmt.Sprintf("%d × %s", count[k], k)
-	}
-	return strings.Join(kinds, " + ")
-}
-
-// dimmKind writes what is known of "64 GiB DDR5-4800".
-func dimmKind(d sut.DIMM) string {
-	kind := "memory of unknown type"
-	if d.Type.IsKnown() {
-		kind = d.Type.Value
-	}
-	if mts, ok := sut.First(d.ConfiguredMTS, d.SpeedMTS).Get(); ok {
-		kind += fmt.Sprintf("-%d", mts)
-	}
-	if d.SizeBytes.IsKnown() {
-		kind = host.SizeText(d.SizeBytes.Value) + " " + kind
-	}
-	return kind
+	return n << 10, nil
 }

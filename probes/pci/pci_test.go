@@ -76,3 +76,35 @@ func TestDiscovery(t *testing.T) {
 		t.Errorf("an empty capture: %+v %t", got, complete)
 	}
 }
+
+func TestAER(t *testing.T) {
+	for text, want := range map[string]int64{"RxErr 0\nBadTLP 3\nTOTAL_ERR_COR 7\n": 7, "TOTAL_ERR_COR 0": 0, "TOTAL_ERR_FATAL 1\n": -1, "TOTAL_ERR_COR -1": -1, "": -1, "TOTAL_ERR_COR 18446744073709551615": -1} {
+		n, err := parseAER(text, "TOTAL_ERR_COR")
+		if (err == nil) != (want >= 0) || (err == nil && n != want) {
+			t.Errorf("%q: %d %v", text, n, err)
+		}
+	}
+}
+
+func FuzzAER(f *testing.F) {
+	f.Add("RxErr 0\nTOTAL_ERR_COR 7\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if n, err := parseAER(text, "TOTAL_ERR_COR"); err == nil && n < 0 {
+			t.Errorf("%d errors", n)
+		}
+	})
+}
+
+func FuzzSensors(f *testing.F) {
+	f.Add("43000")
+	f.Add("200000000")
+	f.Add("18446744073709551615")
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := Celsius(text); err == nil && !(c > 0 && c <= 200) {
+			t.Errorf("%q is %g °C", text, c)
+		}
+		if w, err := Watts(text); err == nil && !(w > 0 && w <= mostW) {
+			t.Errorf("%q is %g W", text, w)
+		}
+	})
+}

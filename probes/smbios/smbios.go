@@ -69,25 +69,53 @@ func (s Structure) Number(offset, size int) uint32 {
 	return binary.LittleEndian.Uint32(four[:])
 }
 
-// Clean keeps the structures that the probes read, without serial numbers and asset tags.
+// kept is a type of structure that Clean leaves in: where it holds serial numbers and asset tags, and a UUID.
+type kept struct {
+	texts []int
+	uuid  int
+}
+
+// kinds are the structures that the probes read.
+func kinds() map[byte]kept {
+	return map[byte]kept{
+		0:   {},                               // firmware
+		1:   {texts: []int{0x07}, uuid: 0x08}, // system
+		2:   {texts: []int{0x07, 0x08}},       // board
+		4:   {texts: []int{0x20, 0x21}},       // processor
+		16:  {},                               // memory array
+		17:  {texts: []int{0x18, 0x19}},       // memory device
+		127: {},                               // end
+	}
+}
+
+// Clean keeps the structures that the probes read, without serial numbers, asset tags and the machine's UUID.
 func Clean(b []byte) []byte {
 	list, err := Parse(b)
 	if err != nil {
 		return nil
 	}
 	var out []byte
+	of := kinds()
 	for _, s := range list {
-		switch s.Kind {
-		case 17:
-			s.cut(0x18)
-			s.cut(0x19)
-		case 0, 127:
-		default:
+		k, ok := of[s.Kind]
+		if !ok {
 			continue
 		}
-		out = append(out, s.bytes()...)
+		for _, offset := range k.texts {
+			s.cut(offset)
+		}
+		out = append(out, s.without(k.uuid).bytes()...)
 	}
 	return out
+}
+
+// without blanks the 16 bytes of a UUID; its offset is never 0.
+func (s Structure) without(uuid int) Structure {
+	if uuid > 0 && uuid < len(s.Data) {
+		s.Data = bytes.Clone(s.Data)
+		clear(s.Data[uuid:min(uuid+16, len(s.Data))])
+	}
+	return s
 }
 
 // cut blanks the string whose number stands at an offset.

@@ -32,38 +32,49 @@ func First[T any](facts ...Fact[T]) Fact[T] {
 }
 
 // GiveReason says in every fact and list below v that has nothing why it has nothing.
-func GiveReason(v reflect.Value, reason string) {
+func GiveReason(v reflect.Value, reason string) { giveWords(v, "Unknown", reason) }
+
+// GiveNA says in every fact below v that has nothing why it does not apply.
+func GiveNA(v reflect.Value, reason string) { giveWords(v, "NA", reason) }
+
+// giveWords fills a field of those structs below v that are empty.
+func giveWords(v reflect.Value, name, words string) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	if f := v.FieldByName("Unknown"); f.IsValid() {
+	if f := v.FieldByName(name); f.IsValid() {
 		if v.IsZero() {
-			f.SetString(reason)
+			f.SetString(words)
 		}
 		return
 	}
 	for i := range v.NumField() {
-		GiveReason(v.Field(i), reason)
+		giveWords(v.Field(i), name, words)
 	}
 }
 
-// EachText rewrites the words around the values below v: sources, reasons and what else was read.
-func EachText(v reflect.Value, rewrite func(string) string) {
+// EachText rewrites every text below v that can be set: values, sources, reasons and what else was read.
+func EachText(v reflect.Value, rewrite func(string) string) { rewriteTexts(v, "", rewrite) }
+
+// AroundValues rewrites what stands around the values below v: sources, reasons and what else was read.
+func AroundValues(v reflect.Value, rewrite func(string) string) { rewriteTexts(v, "Value", rewrite) }
+
+// rewriteTexts leaves out fields of one name.
+func rewriteTexts(v reflect.Value, except string, rewrite func(string) string) {
 	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() && v.String() != "" {
+			v.SetString(rewrite(v.String()))
+		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			EachText(v.Index(i), rewrite)
+			rewriteTexts(v.Index(i), except, rewrite)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			switch v.Type().Field(i).Name {
-			case "Source", "Unknown", "Other":
-				if f := v.Field(i); f.Kind() == reflect.String {
-					f.SetString(rewrite(f.String()))
-					continue
-				}
+			if v.Type().Field(i).Name != except {
+				rewriteTexts(v.Field(i), except, rewrite)
 			}
-			EachText(v.Field(i), rewrite)
 		}
 	}
 }

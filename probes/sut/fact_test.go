@@ -62,8 +62,17 @@ func TestGiveReason(t *testing.T) {
 	if s.System.Vendor.Value != "V" || s.System.Product.NA != "none" || s.System.BIOS.Date.Unknown != "lost" || s.Storage.Devices.Unknown != "lost" || s.Accelerators.Unknown != "" {
 		t.Errorf("%+v", s)
 	}
+	link := Link{Width: Known(16, "x")}
+	GiveNA(reflect.ValueOf(&link).Elem(), "none")
+	if link.Width.NA != "" || link.GTS.NA != "none" || link.GTS.Unknown != "" {
+		t.Errorf("%+v", link)
+	}
+	AroundValues(reflect.ValueOf(&s).Elem(), func(text string) string { return text + "!" })
+	if s.System.Vendor != (Fact[string]{Value: "V", Source: "x!"}) || s.System.BIOS.Date.Unknown != "lost!" {
+		t.Errorf("%+v", s.System)
+	}
 	EachText(reflect.ValueOf(&s).Elem(), func(string) string { return "new" })
-	if s.System.Vendor != (Fact[string]{Value: "V", Source: "new", Unknown: "new", Other: "new"}) || s.System.BIOS.Date.Unknown != "new" {
+	if s.System.Vendor != (Fact[string]{Value: "new", Source: "new"}) || s.System.BIOS.Date.Unknown != "new" || s.Storage.Devices.Unknown != "new" {
 		t.Errorf("%+v", s.System)
 	}
 }

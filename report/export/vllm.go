@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,9 @@ const (
 // VLLM writes the log block of vLLM's benchmark client, a block for each measured point, as its fork that cuts warm-up and cool-down prints
 // it. Lines that begin with # stand around the blocks: what is not in them, and which requests each figure is of.
 func VLLM(w io.Writer, r result.Result, recordings Recordings) error {
+	if err := anyMeasured(r); err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	for _, p := range r.Points {
 		if p.Recording == nil {
@@ -40,6 +44,14 @@ func VLLM(w io.Writer, r result.Result, recordings Recordings) error {
 	}
 	_, err := io.WriteString(w, fault.PrintableLines(b.String()))
 	return err
+}
+
+// anyMeasured refuses a run of which there is no point to write: the file of a client that measured nothing would be taken for a result.
+func anyMeasured(r result.Result) error {
+	if slices.ContainsFunc(r.Points, func(p result.Point) bool { return p.Recording != nil }) {
+		return nil
+	}
+	return fault.New(fault.Store, "nothing_measured", "`assay show "+r.Run.ID+"` tells how it ended", "run %s measured no point whose requests are recorded", r.Run.ID)
 }
 
 // why gives the reasons of a point in brackets.

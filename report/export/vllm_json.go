@@ -15,6 +15,9 @@ import (
 // VLLMJSON writes the flat JSON that vLLM's benchmark client saves, a line for each measured point. Its figures are of the whole window;
 // those of the requests wholly inside stand beside them with the prefix inside_, and what only assay knows with the prefix assay_.
 func VLLMJSON(w io.Writer, r result.Result, recordings Recordings) error {
+	if err := anyMeasured(r); err != nil {
+		return err
+	}
 	enc := json.NewEncoder(w)
 	for _, p := range r.Points {
 		if p.Recording == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -111,7 +112,7 @@ func walkList(path, key string, items reflect.Value, unknown string) []Fact {
 	return mergeEqual(label, out)
 }
 
-// joinItem makes one line of an item's facts, under its own name where it has one: "Interfaces eth0", "BCM5720 · up · Speed unknown".
+// joinItem makes one line of an item's facts, under its own name where it has one: "Interfaces eth0", "BCM5720 · up · not known: Speed (…)".
 func joinItem(label string, i int, facts []Fact) Fact {
 	name := fmt.Sprint(i)
 	if n := slices.IndexFunc(facts, isName); n >= 0 {
@@ -121,20 +122,36 @@ func joinItem(label string, i int, facts []Fact) Fact {
 	out := Fact{Label: label + " " + name, State: "known"}
 	var values, sources, others []string
 	for _, f := range facts {
-		switch {
-		case f.Known():
+		if f.Known() {
 			values = append(values, itemText(f))
 			sources = append(sources, f.Source)
 			others = append(others, f.Other)
-		case f.State == "unknown":
-			values = append(values, f.Label+" unknown ("+f.Reason+")")
-		default:
-			values = append(values, f.Label+" not applicable ("+f.Reason+")")
 		}
 	}
+	values = append(values, absent(facts, "unknown", "not known")...)
+	values = append(values, absent(facts, "na", "not applicable")...)
 	out.Value, out.Source, out.Other = strings.Join(values, " · "), Distinct(sources), Distinct(others)
 	if out.Value == "" {
 		out.Value = figure.None
+	}
+	return out
+}
+
+// absent names what an item has no value for, once for each reason: "not known: Model, Ranks (needs root)".
+func absent(facts []Fact, state, words string) []string {
+	var reasons, out []string
+	labels := map[string][]string{}
+	for _, f := range facts {
+		if f.State != state {
+			continue
+		}
+		if labels[f.Reason] == nil {
+			reasons = append(reasons, f.Reason)
+		}
+		labels[f.Reason] = append(labels[f.Reason], f.Label)
+	}
+	for _, r := range reasons {
+		out = append(out, words+": "+strings.Join(labels[r], ", ")+" ("+r+")")
 	}
 	return out
 }
@@ -202,11 +219,17 @@ func mergeDevices(column []Fact) []Fact {
 	var out []Fact
 	var members [][]string
 	for i, f := range column {
-		at := slices.IndexFunc(out, func(o Fact) bool { return o.Value == f.Value && o.State == f.State && o.Reason == f.Reason })
+		at := slices.IndexFunc(out, func(o Fact) bool {
+			return o.Value == f.Value && o.State == f.State && ofAnyDevice(o.Reason) == ofAnyDevice(f.Reason)
+		})
 		if at < 0 {
 			out, members = append(out, f), append(members, nil)
 			at = len(out) - 1
 		}
+		if out[at].Reason != f.Reason {
+			out[at].Reason = ofAnyDevice(f.Reason)
+		}
+		out[at].Other = joinOther(out[at].Other, f.Other)
 		members[at] = append(members[at], fmt.Sprint(i))
 	}
 	if len(out) == len(column) && len(out) > 1 && !slices.ContainsFunc(out, func(f Fact) bool { return !f.Known() }) {
@@ -222,12 +245,26 @@ func mergeDevices(column []Fact) []Fact {
 	return out
 }
 
+// ofAnyDevice takes out of a reason which device it is about, so that what is said of all of them is one reason.
+func ofAnyDevice(reason string) string {
+	return regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d|(hwmon|card|nodes/)\d+`).ReplaceAllString(reason, "$1*")
+}
+
+// joinOther puts together what second sources say of several devices.
+func joinOther(a, b string) string {
+	if a == "" || b == "" || ofAnyDevice(a) == ofAnyDevice(b) {
+		return cmp.Or(a, b)
+	}
+	return a + ", " + b
+}
+
 // joinDevices lists a value that is different on each device, such as its address.
 func joinDevices(facts []Fact) Fact {
 	out := facts[0]
 	var values, sources []string
 	for _, f := range facts {
 		values, sources = append(values, f.Value), append(sources, f.Source)
+		out.Other = joinOther(out.Other, f.Other)
 	}
 	out.Value, out.Source = strings.Join(values, ", "), Distinct(sources)
 	return out
@@ -270,7 +307,7 @@ func valueText(key string, v any) string {
 }
 
 func withUnit(key string, v float64) string {
-	units := []struct{ suffix, unit string }{{"_w", "W"}, {"mts", "MT/s"}, {"gts", "GT/s"}, {"_mbps", "Mb/s"}, {"_gbps", "Gb/s"}}
+	units := []struct{ suffix, unit string }{{"_w", "W"}, {"mts", "MT/s"}, {"gts", "GT/s"}, {"_mbps", "Mb/s"}, {"_gbps", "Gb/s"}, {"_mhz", "MHz"}, {"_pct", "%"}, {"_c", "°C"}}
 	for _, u := range units {
 		if strings.HasSuffix(key, u.suffix) {
 			return figure.Plain(v) + " " + u.unit

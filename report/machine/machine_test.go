@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,5 +74,33 @@ func TestSortedChecks(t *testing.T) {
 	}
 	if got := CheckCounts(checks); got != "1 fail, 1 warn, 1 unknown, 2 ok" {
 		t.Errorf("counts %q", got)
+	}
+}
+
+// TestAcrossSomeUnknown: a property that one device does not tell is counted as not known, so that the count of the others stands out.
+func TestAcrossSomeUnknown(t *testing.T) {
+	all := []probes.Accelerator{{ComputeUnits: probes.Known(304, "test")}, {ComputeUnits: probes.Unknown[int]("lost")}, {ComputeUnits: probes.Known(304, "test")}, {ComputeUnits: probes.NA[int]("none")}}
+	l := across("Compute units", all, func(x probes.Accelerator) part { return say("compute units", x.ComputeUnits, format[int]("%d")) })
+	if l.Text() != "2 × 304, 1 × unknown" {
+		t.Error(l.Text())
+	}
+}
+
+// TestMachineLines: what runs below a container is said, and kinds of core are not counted twice.
+func TestMachineLines(t *testing.T) {
+	value := func(s probes.SUT, label string) string {
+		lines := machineLines(s)
+		return lines[slices.IndexFunc(lines, func(l Line) bool { return l.Label == label })].Value
+	}
+	for want, layers := range map[string][2]string{"docker, in a guest of kvm": {"docker", "kvm"}, "docker": {"docker", "none"}, "kvm": {"kvm", "kvm"}, "none": {"none", "none"}} {
+		s := probes.SUT{System: probes.System{Virtualization: probes.Known(layers[0], "a"), Hypervisor: probes.Known(layers[1], "b")}}
+		if got := value(s, "Virtualization"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	for want, model := range map[string]string{"1 × AMD EPYC 9654": "AMD EPYC 9654", "1 processor: 10 × Cortex-A725, 10 × Cortex-X925": "10 × Cortex-A725, 10 × Cortex-X925"} {
+		if got := value(probes.SUT{CPU: probes.CPU{Sockets: probes.Known(1, "a"), Model: probes.Known(model, "b")}}, "Processors"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
 	}
 }

@@ -82,6 +82,7 @@ func Summarise(s probes.SUT) []Chapter {
 		{"Accelerators", acceleratorLines(s)},
 		{"Software", softwareLines(s)},
 		{"Storage and network", storageLines(s)},
+		{"Kernel and limits", stateLines(s)},
 	}
 	for i := range chapters {
 		chapters[i].Lines = slices.DeleteFunc(chapters[i].Lines, func(l Line) bool { return l.Value == "" && len(l.Missing) == 0 })
@@ -94,14 +95,54 @@ func machineLines(s probes.SUT) []Line {
 	return []Line{
 		compose("System", " ", say("vendor", s.System.Vendor, asIs), say("product", s.System.Product, asIs)),
 		compose("BIOS", ", ", say("version", s.System.BIOS.Version, asIs), say("date", s.System.BIOS.Date, asIs)),
-		compose("Virtualization", "", say("virtualization", s.System.Virtualization, asIs)),
-		compose("Processors", " × ", say("sockets", c.Sockets, format[int]("%d")), say("model", c.Model, asIs)),
+		compose("BMC", "", say("BMC", s.System.BMC, asIs)),
+		compose("Virtualization", ", ", say("virtualization", s.System.Virtualization, asIs), hypervisor(s.System), confidential("guest of", s.System.Confidential.Guest), confidential("host of", s.System.Confidential.Host)),
+		processors(c),
 		compose("Cores", ", ", say("cores", c.CoresPerSocket, format[int]("%d per processor")), say("threads", c.ThreadsPerCore, threads), vcpus(c)),
 		compose("NUMA", ", ", nodes(c.NUMANodes), say("governor", c.Governor, format[string]("governor %s"))),
 		compose("Memory", ", ", say("capacity", m.Bytes, figure.Memory), say("installed", m.InstalledBytes, func(n int64) string { return figure.Memory(n) + " installed" })),
 		compose("Memory configuration", ", ", say("configuration", m.Summary, asIs), say("slots", m.Slots, func(n int) string { return fmt.Sprintf("%d of %d slots", len(m.DIMMs.Items), n) })),
 		compose("Provisioned power", ", ", say("power", s.Power.ProvisionedW, func(w float64) string { return figure.Measure(w/1000) + " kW" }), say("method", s.Power.Method, asIs)),
+		compose("Power supplies", ", ", supplies(s.Power.Supplies), say("redundancy", s.Power.Redundancy, asIs), say("draw", s.Power.InputW, format[float64]("%g W drawn now"))),
 	}
+}
+
+// processors counts them by their model; one that is named with counts, of several kinds of core, is not counted again.
+func processors(c probes.CPU) Line {
+	if counts := strings.Contains(c.Model.Value, " × "); counts {
+		return compose("Processors", ": ", say("sockets", c.Sockets, func(n int) string { return figure.Plural(n, "processor") }), say("model", c.Model, asIs))
+	}
+	return compose("Processors", " × ", say("sockets", c.Sockets, format[int]("%d")), say("model", c.Model, asIs))
+}
+
+// hypervisor names the layer below a container, where there is one.
+func hypervisor(s probes.System) part {
+	below, ok := s.Hypervisor.Get()
+	if !ok || below == "none" || below == s.Virtualization.Value {
+		return part{}
+	}
+	return part{text: "in a guest of " + below, source: s.Hypervisor.Source}
+}
+
+// confidential names what encrypts memory, where something does.
+func confidential(role string, f probes.Fact[string]) part {
+	if !f.IsKnown() || f.Value == "none" {
+		return part{}
+	}
+	return part{text: role + " " + f.Value, source: f.Source}
+}
+
+func supplies(l probes.List[probes.PowerSupply]) part {
+	if l.Unknown != "" {
+		return lost("power supplies", l.Unknown)
+	}
+	if len(l.Items) == 0 {
+		return part{}
+	}
+	line := listLine("", l, func(p probes.PowerSupply) []part {
+		return []part{say("capacity", p.CapacityW, format[float64]("%g W")), say("model", p.Model, asIs), say("health", p.Health, asIs)}
+	})
+	return part{text: line.Value, source: line.Source}
 }
 
 func threads(n int) string { return figure.Plural(n, "thread") + " per core" }
@@ -122,124 +163,6 @@ func nodes(l probes.List[probes.NUMANode]) part {
 	return part{text: figure.Plural(len(l.Items), "node")}
 }
 
-func acceleratorLines(s probes.SUT) []Line {
-	a := s.Accelerators
-	if a.Unknown != "" {
-		return []Line{{Label: "Accelerators", Missing: []string{"unknown: " + a.Unknown}, Reason: a.Unknown}}
-	}
-	if len(a.Items) == 0 {
-		return []Line{{Label: "Accelerators", Value: "none", Source: "PCI bus"}}
-	}
-	all := a.Items
-	return []Line{
-		{Label: "Accelerators", Value: AcceleratorNames(s), Source: sourcesOf(all, func(x probes.Accelerator) string { return x.Name.Source })},
-		across("Memory each", all, func(x probes.Accelerator) part { return say("VRAM", x.VRAMBytes, figure.Size) }),
-		across("Architecture", all, func(x probes.Accelerator) part { return say("architecture", x.Arch, asIs) }),
-		across("Compute units", all, func(x probes.Accelerator) part { return say("compute units", x.ComputeUnits, format[int]("%d")) }),
-		across("Power cap", all, powerCap),
-		across("VBIOS", all, func(x probes.Accelerator) part { return say("VBIOS", x.VBIOS, asIs) }),
-		across("Firmware (IFWI)", all, func(x probes.Accelerator) part { return say("IFWI", x.IFWI, asIs) }),
-		across("Host interconnect", all, pcieLink),
-		across("Partition", all, partition),
-		across("ECC", all, func(x probes.Accelerator) part {
-			return say("ECC", x.ECC, onOff)
-		}),
-		compose("Accelerator interconnect", ", ", say("kind", s.Interconnect.Kind, asIs), say("hives", s.Interconnect.Hives, func(n int) string { return figure.Plural(n, "hive") }),
-			peers(all[0])),
-	}
-}
-
-func onOff(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }
-
-func powerCap(x probes.Accelerator) part {
-	p := say("power cap", x.PowerCapW, format[float64]("%g W"))
-	if d, ok := x.PowerDefaultW.Get(); ok && p.text != "" {
-		p.text += fmt.Sprintf(" (default %g W)", d)
-	}
-	return p
-}
-
-func pcieLink(x probes.Accelerator) part {
-	p, width := say("link speed", x.Link.GTS, format[float64]("PCIe %g GT/s")), say("link width", x.Link.Width, format[int]("×%d"))
-	if width.text != "" && p.text != "" {
-		p.text += " " + width.text
-	}
-	return p
-}
-
-func partition(x probes.Accelerator) part {
-	p := say("partition", x.Partition.Compute, asIs)
-	if m, ok := x.Partition.Memory.Get(); ok && p.text != "" {
-		p.text += "/" + m
-	}
-	return p
-}
-
-func peers(x probes.Accelerator) part {
-	if p := say("XGMI peers", x.XGMIPeers, func(n int) string { return fmt.Sprintf("%d XGMI peers each", n) }); p.text != "" {
-		return p
-	}
-	return say("NVLinks", x.NVLinks, func(n int) string { return fmt.Sprintf("%d NVLinks each", n) })
-}
-
-// across says a property of all devices: once where they agree, with counts where not.
-func across(label string, all []probes.Accelerator, of func(probes.Accelerator) part) Line {
-	var texts, sources, missing []string
-	var reason string
-	counts := map[string]int{}
-	for _, x := range all {
-		p := of(x)
-		if p.missing != "" && !slices.Contains(missing, p.missing) {
-			missing = append(missing, p.missing)
-			reason = cmp.Or(reason, p.reason)
-		}
-		if p.text == "" {
-			continue
-		}
-		if counts[p.text]++; counts[p.text] == 1 {
-			texts = append(texts, p.text)
-		}
-		sources = append(sources, p.source)
-	}
-	l := Line{Label: label, Source: Distinct(sources), Missing: missing, Reason: reason}
-	if len(texts) == 1 && counts[texts[0]] == len(all) {
-		l.Value = texts[0]
-		return l
-	}
-	for i, t := range texts {
-		texts[i] = fmt.Sprintf("%d × %s", counts[t], t)
-	}
-	l.Value = strings.Join(texts, ", ")
-	return l
-}
-
-func sourcesOf(all []probes.Accelerator, of func(probes.Accelerator) string) string {
-	var sources []string
-	for _, x := range all {
-		sources = append(sources, of(x))
-	}
-	return Distinct(sources)
-}
-
-// AcceleratorNames counts the devices by name: "8 × AMD Instinct MI300X OAM".
-func AcceleratorNames(s probes.SUT) string {
-	var names []string
-	counts := map[string]int{}
-	for _, a := range s.Accelerators.Items {
-		name := cmp.Or(a.Name.Value, "unknown accelerator")
-		if vendor := a.Vendor.Value; !strings.Contains(strings.ToUpper(name), strings.ToUpper(vendor)) {
-			name = vendor + " " + name
-		}
-		if counts[name]++; counts[name] == 1 {
-			names = append(names, name)
-		}
-	}
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%d × %s", counts[name], name)
-	}
-	return strings.Join(names, " + ")
-}
-
 // ProcessorName is the processors in a headline.
 func ProcessorName(c probes.CPU) string {
 	model, ok := c.Model.Get()
@@ -256,10 +179,10 @@ func softwareLines(s probes.SUT) []Line {
 	w := s.Software
 	return []Line{
 		compose("Operating system", ", kernel ", say("distribution", s.OS.Distro, asIs), say("kernel", s.OS.Kernel, asIs)),
-		compose("AMD driver", ", ", say("amdgpu", w.AMDGPU, format[string]("amdgpu %s")), say("ROCm", w.ROCm, format[string]("ROCm %s"))),
+		compose("AMD driver", ", ", say("amdgpu", w.AMDGPU, format[string]("amdgpu %s")), say("ROCm", w.ROCm, format[string]("host ROCm %s"))),
 		compose("NVIDIA driver", ", ", say("driver", w.NVIDIADriver, asIs), say("CUDA", w.CUDA, format[string]("CUDA %s"))),
 		compose("Container engine", ", ", say("Docker", w.Docker, format[string]("Docker %s")), say("containerd", w.Containerd, format[string]("containerd %s")),
-			say("toolkit", w.ContainerToolkit, format[string]("toolkit %s"))),
+			say("runc", w.Runc, format[string]("runc %s")), say("toolkit", w.ContainerToolkit, format[string]("NVIDIA toolkit %s")), say("AMD toolkit", w.AMDContainerToolkit, format[string]("AMD toolkit %s"))),
 	}
 }
 
@@ -269,15 +192,20 @@ func storageLines(s probes.SUT) []Line {
 			return []part{say("model", d.Model, asIs), say("size", d.Bytes, figure.Capacity), say("kind", d.Kind, asIs)}
 		}),
 		listLine("File systems", s.Storage.Filesystems, func(f probes.Filesystem) []part {
-			return []part{say("mount", f.Mount, asIs), say("stack", f.Stack, func(x []string) string { return strings.Join(x, " on ") }), say("size", f.Bytes, figure.Capacity)}
+			size := say("size", f.Bytes, figure.Capacity)
+			if what := say("summary", f.Summary, asIs); what.text != "" {
+				return []part{what, size}
+			}
+			return []part{say("mount", f.Mount, asIs), say("stack", f.Stack, func(x []string) string { return strings.Join(x, " on ") }), size}
 		}),
+		compose("Networking", "", say("networking", s.Network.Summary, asIs)),
 		listLine("Network", s.Network.Interfaces, func(n probes.NIC) []part {
 			return []part{say("model", n.Model, asIs), say("kind", n.Kind, asIs), say("speed", n.SpeedMbps, format[int]("%d Mb/s")), say("state", n.Up, func(up bool) string {
 				return map[bool]string{true: "up", false: "down"}[up]
 			})}
 		}),
 		listLine("InfiniBand", s.Network.InfiniBand, func(b probes.InfiniBand) []part {
-			return []part{say("name", b.Name, asIs), say("rate", b.RateGbps, format[float64]("%g Gb/s")), say("state", b.State, asIs)}
+			return []part{say("model", b.Model, asIs), say("name", b.Name, asIs), say("rate", b.RateGbps, format[float64]("%g Gb/s")), say("state", b.State, asIs)}
 		}),
 	}
 }

@@ -28,6 +28,7 @@ func WriteText(w io.Writer, s probes.SUT) {
 		}
 	}
 	groups := Facts(s)
+	writeDisagreements(w, groups)
 	known, unknown, na := Tally(groups)
 	fmt.Fprintf(w, "\n%d facts known, %d unknown, %d not applicable. Sources: --json\n", known, unknown, na)
 	writeMissing(w, groups)
@@ -42,6 +43,23 @@ func (l Line) Text() string {
 		return figure.None + " not probed: " + l.NotProbed
 	}
 	return "unknown: " + cmp.Or(l.Reason, strings.Join(l.Missing, "; "), "not said")
+}
+
+// writeDisagreements lists the facts of which a second source says something else, and why it was not taken.
+func writeDisagreements(w io.Writer, groups []Group) {
+	title := "\nSOURCES THAT DISAGREE"
+	for _, g := range groups {
+		for _, f := range g.Facts {
+			if f.Other == "" {
+				continue
+			}
+			if title != "" {
+				fmt.Fprintln(w, title)
+				title = ""
+			}
+			fmt.Fprint(w, Fold("  "+g.Name+" "+uncapital(f.Label)+": "+f.Value+" ("+f.Source+"); also "+f.Other, "    "))
+		}
+	}
 }
 
 // writeMissing lists the unknown facts by their reason, for one cause often hides many facts.
@@ -98,26 +116,4 @@ func Fold(s, indent string) string {
 		s = indent + strings.TrimLeft(string(runes[cut:]), " ")
 	}
 	return b.String() + s + "\n"
-}
-
-// WriteChecks writes readiness checks like a doctor's report: what needs attention first, each with its evidence and what to do.
-func WriteChecks(w io.Writer, checks []probes.Check) {
-	if len(checks) == 0 {
-		fmt.Fprintln(w, "no checks")
-		return
-	}
-	marks := map[probes.CheckState]string{probes.CheckOK: "✓", probes.CheckWarn: "!", probes.CheckFail: "✗", probes.CheckUnknown: "?"}
-	for _, c := range SortedChecks(checks) {
-		fmt.Fprint(w, Fold(fmt.Sprintf("%s %-8s%-24s %s", marks[c.State], c.State, c.ID, c.Text), strings.Repeat(" ", 35)))
-		if c.State == probes.CheckOK {
-			continue
-		}
-		for _, e := range c.Evidence {
-			fmt.Fprint(w, Fold(strings.Repeat(" ", 35)+"saw: "+e, strings.Repeat(" ", 40)))
-		}
-		if c.Hint != "" {
-			fmt.Fprint(w, Fold(strings.Repeat(" ", 35)+"do:  "+c.Hint, strings.Repeat(" ", 40)))
-		}
-	}
-	fmt.Fprintf(w, "\n%s\n", CheckCounts(checks))
 }

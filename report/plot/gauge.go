@@ -99,7 +99,7 @@ type series struct {
 // value is the sample's own value, or the rate per second since the last one where the series only counts up. A counter that fell has
 // begun anew and tells nothing for that step.
 func (s *series) value(x probes.Sample) (float64, bool) {
-	if !IsCounter(s.gauge.Key) {
+	if !probes.IsCounter(s.gauge.Key) {
 		return x.Value, true
 	}
 	last := s.last
@@ -109,16 +109,6 @@ func (s *series) value(x probes.Sample) (float64, bool) {
 		return 0, false
 	}
 	return (x.Value - last.Value) / dt, true
-}
-
-// IsCounter tells a series that only counts up: its increase means something, its value does not.
-func IsCounter(key string) bool {
-	for _, suffix := range []string{"prompt_tokens", "generation_tokens", "prefix_queries", "prefix_hits", "preemptions", "energy_j"} {
-		if strings.HasSuffix(key, suffix) {
-			return true
-		}
-	}
-	return false
 }
 
 // gaugeOf finds the gauge of a series, or begins it, and counts the series as a device.
@@ -133,28 +123,31 @@ func gaugeOf(found map[string]*gauge, series string) *gauge {
 	return g
 }
 
-// SortKeys puts accelerators first, power before all, then engine, host, client.
+// SortKeys puts accelerators first, power before all, then the engine and the host, and at last its parts.
 func SortKeys(keys []string) []string {
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(seriesRank(a), seriesRank(b)), cmp.Compare(a, b)) })
 	return keys
 }
 
 func seriesRank(key string) int {
-	kinds := []string{"gpu", "node", "system", "engine", "host", "server", "client"}
+	kinds := []string{"gpu", "engine", "server", "host", "cpu", "dram", "disk", "nic"}
 	kind, rest, _ := strings.Cut(key, ".")
 	i := slices.Index(kinds, kind)
 	if i < 0 {
 		i = len(kinds)
 	}
-	if strings.HasSuffix(rest, "power_w") {
+	if rest == "power_w" || rest == "wall_w" {
 		return 2 * i
 	}
 	return 2*i + 1
 }
 
-// SeriesKey takes the device number out of a series name: "gpu3.power_w" → "gpu.power_w", "gpu3".
+// SeriesKey takes the device out of a series name: "gpu3.power_w" → "gpu.power_w", "gpu3"; "nic.eth0.rx" → "nic.rx", "eth0".
 func SeriesKey(name string) (key, device string) {
 	head, tail, _ := strings.Cut(name, ".")
+	if device, quantity, ok := strings.Cut(tail, "."); ok {
+		return head + "." + quantity, device
+	}
 	kind := strings.TrimRight(head, "0123456789")
 	if kind == "" {
 		return name, head
@@ -165,8 +158,8 @@ func SeriesKey(name string) (key, device string) {
 // SeriesTitle names a series with its unit: "GPU power, W".
 func SeriesTitle(key string) string {
 	units := []struct{ suffix, unit string }{
-		{"_w", "W"}, {"_c", "°C"}, {"_mhz", "MHz"}, {"_pct", "%"}, {"_usage", "%"}, {"_bytes_per_s", "MiB/s"}, {"_bytes", "GiB"}, {"_j", "J"}, {"_rpm", "rpm"}, {"_mbps", "MB/s"},
-		{"_tps", "tok/s"}, {"_per_s", "1/s"}, {"_ms", "ms"}, {"_s", "s"}, {"_mv", "mV"},
+		{"_w", "W"}, {"_c", "°C"}, {"_mhz", "MHz"}, {"_pct", "%"}, {"_usage", "%"}, {"_bytes_per_s", "MiB/s"}, {"_bytes", "GiB"}, {"_gbps", "Gb/s"}, {"_gts", "GT/s"},
+		{"_j", "J"}, {"_ms", "ms"}, {"_s", "s"},
 	}
 	kind, rest, _ := strings.Cut(key, ".")
 	unit := ""
@@ -204,11 +197,25 @@ func Panels(samples func(func(probes.Sample) bool), windows []Window) []Plot {
 	}
 	var out []Plot
 	for _, g := range gauges(samples, c) {
-		if g.all.n > 0 {
+		if g.tells() {
 			out = append(out, g.panel(c, windows))
 		}
 	}
 	return out
+}
+
+// tells leaves out what no plot shows anything of: what never happened on the machine, energy beside power, and the one drive or
+// interface that is all the host has.
+func (g *gauge) tells() bool {
+	kind, quantity, _ := strings.Cut(g.Key, ".")
+	happened := g.all.max > 0 || kind == "engine"
+	return g.all.n > 0 && happened && quantity != "energy_j" && !ToldByHost(g.Key, len(g.devices))
+}
+
+// ToldByHost tells a quantity of drives or interfaces that the host's own series tells already, for it has but one of them.
+func ToldByHost(key string, devices int) bool {
+	kind, quantity, _ := strings.Cut(key, ".")
+	return devices == 1 && (kind == "disk" || kind == "nic") && strings.HasSuffix(quantity, "_bytes_per_s")
 }
 
 func (g *gauge) panel(c clock, windows []Window) Plot {
@@ -216,7 +223,7 @@ func (g *gauge) panel(c clock, windows []Window) Plot {
 	y := zeroAxis("", g.all.max*scale, 3)
 	p := f.blank(c.axis(), y)
 	p.Title = SeriesTitle(g.Key)
-	if IsCounter(g.Key) {
+	if probes.IsCounter(g.Key) {
 		p.Title += " per second"
 	}
 	p.Note = fmt.Sprintf("mean %s, max %s", figure.Brief(g.all.mean()*scale), figure.Brief(g.all.max*scale))

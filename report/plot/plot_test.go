@@ -186,7 +186,7 @@ func TestCounters(t *testing.T) {
 }
 
 func TestSeriesTitle(t *testing.T) {
-	for key, want := range map[string]string{"gpu.power_w": "GPU power, W", "host.cpu_pct": "Host CPU, %", "engine.running": "Engine running", "gpu.vram_used_bytes": "GPU VRAM used, GiB", "engine.kv_usage": "Engine KV usage, %"} {
+	for key, want := range map[string]string{"gpu.power_w": "GPU power, W", "host.cpu_pct": "Host CPU, %", "engine.running": "Engine running", "gpu.vram_used_bytes": "GPU VRAM used, GiB", "engine.kv_usage": "Engine KV usage, %", "gpu.pcie_gbps": "GPU PCIe, Gb/s", "disk.busy_pct": "Disk busy, %", "dram.power_w": "DRAM power, W"} {
 		if got := SeriesTitle(key); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}

@@ -7,35 +7,20 @@ import (
 	"assay/result"
 )
 
-// Energy sums the energy of a power series over its devices; nil when there is none.
+// Energy sums the energy of a power series over its devices, J; nil when there are none, or when one of them is not known.
 func Energy(p result.Point, key string) *float64 {
-	var sum *float64
-	for _, t := range Series(p, key) {
+	var sum float64
+	all := Series(p, key)
+	for _, t := range all {
 		if t.EnergyJ == nil {
-			continue
-		}
-		if sum == nil {
-			sum = new(float64)
-		}
-		*sum += *t.EnergyJ
-	}
-	return sum
-}
-
-// Power is the mean power of a series' devices together, W: the energy of each over the span of its samples, which is a part of the window.
-// Nil when there is none, or when one device has no span.
-func Power(p result.Point, key string) *float64 {
-	var watts *float64
-	for _, t := range Series(p, key) {
-		if t.EnergyJ == nil || t.SpanS <= 0 {
 			return nil
 		}
-		if watts == nil {
-			watts = new(float64)
-		}
-		*watts += *t.EnergyJ / t.SpanS
+		sum += *t.EnergyJ
 	}
-	return watts
+	if len(all) == 0 {
+		return nil
+	}
+	return &sum
 }
 
 // Series gives the summaries of all devices' series of a key, in the order of their names, so that sums are the same each time.
@@ -52,4 +37,12 @@ func Series(p result.Point, key string) []result.Telemetry {
 		out = append(out, p.Telemetry[name])
 	}
 	return out
+}
+
+// TokensPerJoule is the output tokens for each joule that all accelerators used in the window; nil where the document has none.
+func TokensPerJoule(p result.Point) *float64 {
+	if p.Energy == nil {
+		return nil
+	}
+	return p.Energy.TokensPerJoule
 }

@@ -81,17 +81,6 @@ func PerUser(p result.Point) *float64 {
 	return p.Metrics.TPSPerUserTPOT
 }
 
-// TokensPerJoule is System TPS over the accelerators' mean power; nil without power telemetry.
-func TokensPerJoule(p result.Point) *float64 {
-	tps, ok := SystemTPS(p)
-	watts := Power(p, "gpu.power_w")
-	if !ok || watts == nil || *watts <= 0 {
-		return nil
-	}
-	x := tps / *watts
-	return &x
-}
-
 // Outcomes are the outcomes that any of the points has, ok first, the rest by name.
 func Outcomes(points []result.Point, of Population) []string {
 	seen := map[string]bool{}

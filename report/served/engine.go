@@ -20,7 +20,7 @@ func Engine(name string, s Server, sut *probes.SUT) machine.Chapter {
 		s.quantization(),
 		machine.Stated("Backend", backend, "accelerators of the machine and the command line", otherwise),
 		s.build(),
-		machine.Stated("Commit", commit, commitSource, "neither the version nor the image's tag holds one"),
+		machine.Stated("Commit", commit, commitSource, "neither the build, the version nor the image's tag holds one"),
 	}}
 }
 
@@ -104,9 +104,14 @@ func (s Server) build() machine.Line {
 	return machine.Stated("Build", "", "", "the server was not started by this run, or nothing was hashed")
 }
 
-// commit is the revision of the engine's source where its version or its image's tag ends with one: 0.32.0+g889b538fc, b6123-0a1b2c3d,
-// nightly-5555a2d8f7116b2b4877f66516f4128176cf722a.
+// commit is the revision of the engine's source: as its own build noted it, or where its version or its image's tag ends with one:
+// 0.32.0+g889b538fc, b6123-0a1b2c3d, nightly-5555a2d8f7116b2b4877f66516f4128176cf722a.
 func (s Server) commit() (revision, source string) {
+	for _, engine := range []string{"vllm", "sglang", "tensorrt_llm", "tgi"} {
+		if p, ok := s.Inside.part(engine); ok && p.Commit != "" {
+			return p.Commit, "the build that is installed"
+		}
+	}
 	if m := versionCommit.FindStringSubmatch(s.Version); m != nil && (m[1] != "" || strings.ContainsAny(m[2], "abcdef")) { // digits alone may be a date
 		return m[1] + m[2], "the server's version"
 	}

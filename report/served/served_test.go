@@ -44,13 +44,13 @@ func TestEngine(t *testing.T) {
 				"Model precision": "— not probed: the command line has no --dtype or --quantization, and the server does not tell what it took from the model's files"}},
 		{"it tells itself", "sglang", `{"runtime":"endpoint","version":"0.5.2","quantization":"fp8","dtype":"bfloat16"}`, machineWith("AMD"),
 			map[string]string{"Quantization": "fp8", "Model precision": "fp8, bfloat16", "Backend": "— not probed: the server was not started by this run, and does not tell what it computes on",
-				"Build": "— not probed: the server was not started by this run, or nothing was hashed", "Commit": "— not probed: neither the version nor the image's tag holds one"}},
+				"Build": "— not probed: the server was not started by this run, or nothing was hashed", "Commit": "— not probed: neither the build, the version nor the image's tag holds one"}},
 		{"a program", "llamacpp", `{"runtime":"process","version":"b6123-0a1b2c3d","binary_sha256":"00ff","argv":["llama-server"]}`, machineWith(""),
 			map[string]string{"Backend": "cpu", "Build": "sha256:00ff", "Commit": "0a1b2c3d"}},
 		{"one of several backends", "llamacpp", `{"runtime":"process","version":"b6123-unknown"}`, machineWith("NVIDIA"),
-			map[string]string{"Backend": "— not probed: the server does not tell which of its backends it computes with", "Commit": "— not probed: neither the version nor the image's tag holds one"}},
+			map[string]string{"Backend": "— not probed: the server does not tell which of its backends it computes with", "Commit": "— not probed: neither the build, the version nor the image's tag holds one"}},
 		{"told on the command line", "vllm", `{"runtime":"process","version":"0.11.0-20251212","argv":["vllm","serve","--device","cpu"]}`, machineWith("NVIDIA"),
-			map[string]string{"Backend": "cpu", "Commit": "— not probed: neither the version nor the image's tag holds one"}},
+			map[string]string{"Backend": "cpu", "Commit": "— not probed: neither the build, the version nor the image's tag holds one"}},
 		{"accelerators not known", "vllm", `{"runtime":"process"}`, &unknown, map[string]string{"Backend": "— not probed: accelerators unknown: sysfs cannot be read"}},
 		{"no machine", "vllm", `{"runtime":"process"}`, nil, map[string]string{"Backend": "— not probed: the machine was not probed"}},
 		{"simulated", "sim", `{"runtime":"process"}`, machineWith("AMD"), map[string]string{"Backend": "— not probed: the simulated engine computes nothing"}},
@@ -92,6 +92,37 @@ func TestModel(t *testing.T) {
 		got := texts(Model(c.model.Name, Server{}, result.Result{Identity: result.Identity{Model: c.model}, Points: c.points}))
 		if got["Model link"] != c.link || got["Average input tokens"] != c.average || got["Dataset type"] != "performance" {
 			t.Errorf("%+v: %q", c.model, got)
+		}
+	}
+}
+
+// TestWithin: what the server stands on beside what the host has, and its own build's commit before the version's.
+func TestWithin(t *testing.T) {
+	s := Server{Version: "0.11.0", Inside: &Inside{Where: "container x", Parts: []Part{
+		{Name: "os", Version: "Ubuntu 22.04.5 LTS"}, {Name: "rocm", Version: "7.0.0-38"}, {Name: "pytorch", Version: "2.9.0+rocm7.0", Commit: "1c57644d0f7a1cb4b5c8e7e1a9f0d3a3b1f5c1aa"}, {Name: "aiter", Version: "0.1.6+g4f02b5b8d", Commit: "4f02b5b8d"},
+		{Name: "cuda", Version: "12.8.90", Other: "12.9.1 (/usr/local/cuda/version.json)"}, {Name: "vllm", Version: "0.11.0", Commit: "38f225c2a"},
+	}, Unread: []string{"/var/lib/dpkg/status: is a folder"}}}
+	sut := machineWith("AMD")
+	sut.Software.ROCm, sut.Software.CUDA = probes.Known("6.3.2-66", "x"), probes.NA[string]("no NVIDIA accelerator")
+	lines := Within(s, sut)
+	got := texts(machine.Chapter{Lines: lines})
+	for label, want := range map[string]string{
+		"Software inside":        "Ubuntu 22.04.5 LTS, ROCm 7.0.0-38, PyTorch 2.9.0+rocm7.0 (1c57644d0f7a), AITER 0.1.6+g4f02b5b8d, CUDA 12.8.90 [also 12.9.1 (/usr/local/cuda/version.json)], vLLM 0.11.0 (38f225c2a)",
+		"Inside and on the host": "ROCm 7.0.0-38 inside, 6.3.2-66 on the host; CUDA 12.8.90 inside, none on the host",
+	} {
+		if got[label] != want {
+			t.Errorf("%s = %q", label, got[label])
+		}
+	}
+	if len(lines[0].Missing) != 1 {
+		t.Errorf("%+v", lines[0])
+	}
+	if commit, source := s.commit(); commit != "38f225c2a" || source != "the build that is installed" {
+		t.Errorf("%s %s", commit, source)
+	}
+	for _, l := range Within(Server{}, nil) {
+		if l.NotProbed == "" {
+			t.Errorf("%+v", l)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type Server struct {
 	DType        string   `json:"dtype"`
 	BinarySHA256 string   `json:"binary_sha256"`
 
+	Inside  *Inside  `json:"inside"`
 	Models  []string `json:"models"`
 	Servers []Server `json:"servers"` // each of several
 }
@@ -34,14 +35,14 @@ func (s Server) What() string {
 	return cmp.Or(strings.Join(s.Argv, " "), s.Name)
 }
 
-// Program names a router and what pins it, shortened: a router tells no version of its own.
+// Program names a router, its version where it is known, and what pins it, shortened.
 func (s Server) Program() string {
 	if s.Image != "" {
 		name, digest, _ := strings.Cut(s.Image, "@sha256:")
-		return strings.TrimSpace(path.Base(name) + " " + figure.Short(digest, 12))
+		return strings.Join(strings.Fields(path.Base(name)+" "+s.Version+" "+figure.Short(digest, 12)), " ")
 	}
 	if len(s.Argv) > 0 {
-		return strings.TrimSpace(path.Base(s.Argv[0]) + " " + figure.Short(s.BinarySHA256, 12))
+		return strings.Join(strings.Fields(path.Base(s.Argv[0])+" "+s.Version+" "+figure.Short(s.BinarySHA256, 12)), " ")
 	}
 	return s.Name
 }

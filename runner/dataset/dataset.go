@@ -38,12 +38,13 @@ func (t Turn) Answer(server string) []Message {
 
 // Conversation is a session: its turns run in order, one at a time.
 type Conversation struct {
-	ID     string
-	Turns  []Turn
-	Tools  json.RawMessage // OpenAI's tool definitions, sent with each turn; nil for none
-	At     time.Duration   // trace: when it arrives, after the first one; it goes on growing when the data begins again
-	Prompt int             // conversations of the same number have the same salt, so that a prefix cache may know them; 0: each request has its own
-	Repeat int             // how many times the data had begun again
+	ID       string
+	Numbered bool // the ID is its number: no other one of the data has it
+	Turns    []Turn
+	Tools    json.RawMessage // OpenAI's tool definitions, sent with each turn; nil for none
+	At       time.Duration   // trace: when it arrives, after the first one; it goes on growing when the data begins again
+	Prompt   int             // conversations of the same number have the same salt, so that a prefix cache may know them; 0: each request has its own
+	Repeat   int             // how many times the data had begun again
 }
 
 // Source yields conversations for ever or until io.EOF; it is used by one goroutine.

@@ -41,7 +41,7 @@ func definition(cfg Config) []byte {
 func (s *synthetic) Next() (Conversation, error) {
 	s.made++
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, s.made))
-	c := Conversation{ID: fmt.Sprintf("synthetic-%d", s.made)}
+	c := Conversation{ID: fmt.Sprintf("synthetic-%d", s.made), Numbered: true}
 	v, n := s.cfg.Vocabulary, s.cfg.InputLen
 	for i := range max(1, s.cfg.Turns) {
 		own := n

@@ -110,7 +110,7 @@ func (r *trace) conversation(row traceRow) Conversation {
 		r.begun, r.first = true, row.at
 	}
 	r.given = row.at
-	c := Conversation{ID: fmt.Sprintf("trace-%d", row.line), At: row.at - r.first}
+	c := Conversation{ID: fmt.Sprintf("trace-%d", row.line), Numbered: true, At: row.at - r.first}
 	turn := Turn{Messages: row.messages}
 	if row.messages == nil {
 		if len(row.blocks) > 0 {

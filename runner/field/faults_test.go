@@ -82,7 +82,7 @@ func brokenAnswers() []broken {
 func stallsAfter(want record.Outcome) edit {
 	return func(j *job) {
 		if want == record.Stalled {
-			j.Plan.Client.StallTimeout = ms(1500)
+			j.Plan.Client.StallTimeout = ms(4000)
 		}
 	}
 }
@@ -235,7 +235,7 @@ func TestServerDiesAndComesBack(t *testing.T) {
 	s := newServer(t, nil)
 	s.script = func(a *reply) {
 		if a.n == 5 {
-			s.restart(t, 200*time.Millisecond)
+			s.restart(t, 2*time.Second) // long enough for a busy client to be refused
 			return
 		}
 		a.good(1)

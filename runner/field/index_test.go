@@ -3,13 +3,10 @@ package field
 import (
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"assay/fieldtest"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/field-faults.md")
@@ -47,7 +44,7 @@ func lists() []list {
 
 // TestIndex holds every known fault against its test: each number of each list is there once, with a test that exists or a reason.
 func TestIndex(t *testing.T) {
-	known, named := map[string]map[string]bool{}, map[string]bool{}
+	all, named := fieldtest.In(root), map[string]bool{}
 	for _, l := range lists() {
 		seen := map[string]int{}
 		for _, r := range l.rows {
@@ -56,8 +53,11 @@ func TestIndex(t *testing.T) {
 				t.Errorf("%s, row %s has neither test nor reason, or both", l.title, r.no)
 			}
 			for _, name := range strings.Fields(r.test) {
+				if !strings.Contains(name, ".") {
+					name = "runner/field." + name
+				}
 				named[name] = true
-				if !exists(t, known, name) {
+				if !all.Has(t, name) {
 					t.Errorf("%s, row %s: there is no test %s", l.title, r.no, name)
 				}
 			}
@@ -71,47 +71,7 @@ func TestIndex(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", l.title, len(l.rows), len(l.want))
 		}
 	}
-	for name := range testsOf(t, known, "runner/field") {
-		if strings.HasPrefix(name, "TestField_") && !named[name] {
-			t.Errorf("%s is in no list", name)
-		}
-	}
-}
-
-// exists looks for a test: Test, Test/scenario, or package.Test.
-func exists(t *testing.T, known map[string]map[string]bool, name string) bool {
-	pkg, test := "runner/field", name
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		pkg, test = name[:i], name[i+1:]
-	}
-	test, _, _ = strings.Cut(test, "/") // the scenarios of a table name themselves
-	return testsOf(t, known, pkg)[test]
-}
-
-// testsOf lists the test functions of a package of this repository.
-func testsOf(t *testing.T, known map[string]map[string]bool, pkg string) map[string]bool {
-	if tests := known[pkg]; tests != nil {
-		return tests
-	}
-	tests := map[string]bool{}
-	known[pkg] = tests
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*_test.go"))
-	if err != nil || len(files) == 0 {
-		t.Errorf("package %s has no tests: %v", pkg, err)
-	}
-	for _, path := range files {
-		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Errorf("read %s: %v", path, err)
-			continue
-		}
-		for _, d := range tree.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Test") {
-				tests[f.Name.Name] = true
-			}
-		}
-	}
-	return tests
+	all.Named(t, named, "runner/field")
 }
 
 // document is docs/field-faults.md.
@@ -138,14 +98,4 @@ func document() string {
 }
 
 // TestDocument: docs/field-faults.md says what the lists say.
-func TestDocument(t *testing.T) {
-	want := document()
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(page); err != nil || string(got) != want {
-		t.Errorf("%s differs from the lists, or %v; run go test ./runner/field -update", filepath.Base(page), err)
-	}
-}
+func TestDocument(t *testing.T) { fieldtest.Page(t, page, document(), *update) }

@@ -1,6 +1,7 @@
 package field
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -83,16 +84,12 @@ func TestField_guidellm70_ExactRequestCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []int{1, 2, 7} {
 		for _, n := range []int{7, 8, 20} {
-			s := newServer(t, func(a *reply) { a.good(1) })
-			m := sweep(t, s, c, n)
-			early := 0 // sent while other slots had yet to send their first
-			for _, r := range m.all {
-				if r.SentUS < m.Window.StartUS {
-					early++
-				}
+			after := exactly(t, c, n)
+			for tries := 5; after > 0 && tries > 0; tries-- { // a machine is not that busy each time
+				after = exactly(t, c, n)
 			}
-			if m.sum.RequestsIssued != n || len(s.seen()) != n+early || len(m.all) != n+early || c == 1 && early > 0 {
-				t.Errorf("C=%d: %d of %d issued in the window, %d before it, %d recorded, the server saw %d", c, m.sum.RequestsIssued, n, early, len(m.all), len(s.seen()))
+			if after > 0 {
+				t.Errorf("C=%d: each time some were sent after the last of %d, now %d", c, n, after)
 			}
 		}
 	}
@@ -100,6 +97,27 @@ func TestField_guidellm70_ExactRequestCount(t *testing.T) {
 	if m := serve(t, s, 2000, 33); len(m.all) != 33 || len(s.seen()) != 33 {
 		t.Errorf("open loop: %d recorded, the server saw %d; want 33", len(m.all), len(s.seen()))
 	}
+}
+
+// exactly asks c slots for n requests, and gives how many were sent after the window: while the last slot had yet to tell of its first, the others
+// went on.
+func exactly(t *testing.T, c, n int) (after int) {
+	t.Helper()
+	s := newServer(t, func(a *reply) { a.paced(1, 50*time.Millisecond, 0) }) // longer than a busy machine keeps a slot from its first
+	m := sweep(t, s, c, n)
+	before := 0
+	for _, r := range m.all {
+		switch {
+		case r.SentUS < m.Window.StartUS:
+			before++
+		case r.SentUS >= m.Window.EndUS:
+			after++
+		}
+	}
+	if all := n + before + after; m.sum.RequestsIssued != n || len(s.seen()) != all || len(m.all) != all || c == 1 && all > n {
+		t.Errorf("C=%d: %d of %d issued in the window, %d before and %d after it, %d recorded, the server saw %d", c, m.sum.RequestsIssued, n, before, after, len(m.all), len(s.seen()))
+	}
+	return after
 }
 
 // A rate over a duration that held the drain was too low → the window ends with issue, and the drain is in no rate.
@@ -171,7 +189,7 @@ func TestField_llmdbenchmark261_TimesOfTheRead(t *testing.T) {
 	if lag := m.Client.LagUS; lag.Max > float64(held) || lag.P50 > lag.P99 || lag.P99 > lag.Max || lag.Max == 0 {
 		t.Errorf("lag %+v; by the recording at most %d µs", lag, held)
 	}
-	if m.Client.StampSource != m.rec.Header.StampSource || m.Client.StampSource == "" {
+	if m.Client.StampSource != m.rec.Header.StampSource || m.Client.StampSource == "" || runtime.GOOS == "linux" && m.Client.StampSource != "kernel" {
 		t.Errorf("stamps %q in the result, %q in the recording", m.Client.StampSource, m.rec.Header.StampSource)
 	}
 }
@@ -239,7 +257,7 @@ func TestField_moreh40_CapOfAnyNumber(t *testing.T) {
 	s := newServer(t, func(a *reply) {
 		all.arrive()
 		a.until(all.open)
-		a.good(1)
+		a.paced(1, 50*time.Millisecond, 0) // long enough for an eighth to come, if one is let
 	})
 	m := serve(t, s, 5000, 40, func(j *job) { j.Plan.Protocol.Serve.MaxConcurrency = 7 })
 	if s.peak != 7 || m.outcomes()[record.OK] != 40 {

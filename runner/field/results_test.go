@@ -2,7 +2,6 @@ package field
 
 import (
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,9 +23,16 @@ import (
 func TestField_mlperfE373_MinDurationIsAFloor(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(a *reply) { a.good(1) })
-	m := run(t, s, closedPlan(plan.Sweep{Requests: 4, MinDuration: ms(250)}), closedPoint(2))
-	if length := m.Window.EndUS - m.Window.StartUS; length < 250_000 || m.sum.RequestsIssued < 4 || m.sum.RequestsIssued > len(s.seen()) || m.Stopped != "" {
+	m := run(t, s, closedPlan(plan.Sweep{Requests: 4, MinDuration: ms(1000)}), closedPoint(2))
+	if length := m.Window.EndUS - m.Window.StartUS; length < 1_000_000 || m.sum.RequestsIssued < 4 || m.sum.RequestsIssued > len(s.seen()) || m.Stopped != "" {
 		t.Errorf("a window of %d µs with %d requests; stopped: %q", length, m.sum.RequestsIssued, m.Stopped)
+	}
+	var last int64
+	for _, r := range m.all {
+		last = max(last, r.DoneUS-m.Window.StartUS)
+	}
+	if last < 500_000 { // and the load lasts as long, not the window alone
+		t.Errorf("the last of %d requests ended %d µs after the window opened", len(m.all), last)
 	}
 }
 
@@ -55,14 +61,8 @@ func TestField_mlperfE197_StragglersAreAwaited(t *testing.T) {
 // 60 of 60 requests failed and 166 requests/s were reported → only answers count as completed; with none the point is not valid.
 func TestField_mlperfE34_FailuresAreNoThroughput(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + l.Addr().String()
-	l.Close() // nobody listens there now
 	s := newServer(t, nil)
-	s.url = url
+	s.url = refusing(t)
 	m := serve(t, s, 1000, 60)
 	if m.outcomes()[record.Refused] != 60 || m.sum.RequestsCompleted != 0 || m.sum.RequestsFailed != m.sum.RequestsIssued {
 		t.Errorf("%v; %d completed, %d of %d failed", m.outcomes(), m.sum.RequestsCompleted, m.sum.RequestsFailed, m.sum.RequestsIssued)

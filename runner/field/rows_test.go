@@ -42,7 +42,7 @@ func peers() []row {
 		{no: "26", id: "llm-d-benchmark#261", here: "receive times are the kernel's; how late the client was is in the result", test: "TestField_llmdbenchmark261_TimesOfTheRead"},
 		{no: "27", id: "llmperf#99", here: "ITL is gaps between tokens alone", test: "TestField_llmperf99_ITLIsGapsAlone"},
 		{no: "28", id: "llama-benchy#11", here: "the server's usage counts, chunks do not", test: "TestField_llamabenchy11_UsageNotChunks"},
-		{no: "29", id: "genai-bench#81", here: "hidden reasoning is in no decode rate under continuous usage; else the counts are named as estimated", test: "TestField_genaibench81_HiddenReasoning"},
+		{no: "29", id: "genai-bench#81", here: "hidden reasoning is in no decode rate where the usage is continuous or tells it; else the counts are named as estimated", test: "TestField_genaibench81_HiddenReasoning runner/load/stream.TestReasoningOfTheUsage"},
 		{no: "30", id: "dynamo#12883", here: "pooled gaps and means of requests are two metrics", test: "TestField_dynamo12883_PooledAndPerRequestAreTwoFigures"},
 		{no: "31", id: "model-serving-minefield#37", here: "the plan's warm-up comes first, is kept, and is in no figure; how long ago the last load was is not looked at", test: "TestField_minefield37_dflash135_ColdStartIsInNoFigure"},
 		{no: "32", id: "dflash#135", here: "as 31", test: "TestField_minefield37_dflash135_ColdStartIsInNoFigure"},

@@ -75,6 +75,17 @@ func newServer(t testing.TB, script func(*reply)) *server {
 	return s
 }
 
+// refusing gives the URL of a port where nobody listens. It is this side's of a connection, which nobody else gets while the test lasts.
+func refusing(t *testing.T) string {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(newServer(t, nil).url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return "http://" + c.LocalAddr().String()
+}
+
 // restart resets all connections, lets the port be closed for a while, and listens again.
 func (s *server) restart(t testing.TB, closed time.Duration) {
 	s.mu.Lock()

@@ -95,7 +95,7 @@ func TestField_atom1710_RoleBeforePrefillIsNoToken(t *testing.T) {
 
 func delayedRole(t *testing.T, before time.Duration) {
 	t.Helper()
-	const prefill = 60 * time.Millisecond
+	const prefill = 300 * time.Millisecond // a busy client may read what came before it together with the token
 	s := newServer(t, func(a *reply) {
 		a.head()
 		a.wait(before)
@@ -115,7 +115,7 @@ func delayedRole(t *testing.T, before time.Duration) {
 			apart++
 		}
 	}
-	if apart == 0 || m.sum.TTFTMS.Min < 60 {
+	if apart == 0 || m.sum.TTFTMS.Min < 300 {
 		t.Errorf("TTFT from %v ms; the first byte stands apart in %d of %d requests", m.sum.TTFTMS.Min, apart, len(m.all))
 	}
 	m.timely(t, s)
@@ -124,7 +124,7 @@ func delayedRole(t *testing.T, before time.Duration) {
 // A trailing usage-only chunk moved the end of the request → E2E ends at the last token; usage and [DONE] stand apart.
 func TestField_vllm55508_UsageIsNotTheEnd(t *testing.T) {
 	t.Parallel()
-	const tail = 60 * time.Millisecond
+	const tail = 500 * time.Millisecond // a busy machine's tokens take a while too
 	s := newServer(t, func(a *reply) {
 		a.head()
 		a.token(1)
@@ -141,7 +141,7 @@ func TestField_vllm55508_UsageIsNotTheEnd(t *testing.T) {
 			apart++
 		}
 	}
-	if apart == 0 || m.sum.E2EMS.Min >= 60 {
+	if apart == 0 || m.sum.E2EMS.Min >= 500 {
 		t.Errorf("in %d of %d requests the last token is before the usage; the shortest E2E latency is %v ms", apart, len(m.all), m.sum.E2EMS.Min)
 	}
 }
@@ -173,7 +173,7 @@ func reasons(t *testing.T, member string) measured {
 		a.role()
 		a.delta(member, "hm", 1)
 		a.delta(member, " so", 1)
-		a.wait(40 * time.Millisecond)
+		a.wait(300 * time.Millisecond) // a busy client may read what came before it together with the answer
 		a.token(1)
 		a.token(1)
 		a.close("stop")
@@ -183,8 +183,8 @@ func reasons(t *testing.T, member string) measured {
 		if len(r.Events) != 4 || r.FirstAnswer != 2 || r.OutputTokens != 4 {
 			t.Errorf("%s: %d events, the answer begins at %d, %d tokens", member, len(r.Events), r.FirstAnswer, r.OutputTokens)
 		}
-		if answer := r.Events[2].AtUS - r.SentUS; answer < 40_000 {
-			t.Errorf("%s: the first answer token after %d µs, the server took 40,000", member, answer)
+		if answer := r.Events[2].AtUS - r.SentUS; answer < 300_000 {
+			t.Errorf("%s: the first answer token after %d µs, the server took 300,000", member, answer)
 		}
 	}
 	if m.sum.TTFTMS == nil || m.sum.TTFATMS == nil || m.sum.TTFTMS.Min >= m.sum.TTFATMS.Min {
@@ -440,7 +440,7 @@ func TestField_mlperfPR380_TextlessFirstToken(t *testing.T) {
 	s := newServer(t, func(a *reply) {
 		a.head()
 		a.choice(`"text":""`, 1)
-		a.wait(40 * time.Millisecond)
+		a.wait(500 * time.Millisecond) // more than a busy machine needs for the first
 		a.choice(`"text":" b"`, 1)
 		a.close("stop")
 	})
@@ -450,7 +450,7 @@ func TestField_mlperfPR380_TextlessFirstToken(t *testing.T) {
 			t.Errorf("%d events, %d tokens, asked at %s", len(r.Events), r.OutputTokens, s.seen()[i].path)
 		}
 	}
-	if m.sum.TTFTMS.Min >= 40 {
+	if m.sum.TTFTMS.Min >= 500 {
 		t.Errorf("TTFT from %v ms: the first token is the second event", m.sum.TTFTMS.Min)
 	}
 }

@@ -47,7 +47,7 @@ func (c *cutter) ids(text string, n int) (dataset.Turn, int, bool, error) {
 	want := c.room(n)
 	for bytes := int(c.ratio*float64(want)*1.1) + 16; ; bytes *= 2 {
 		part := text[:wordEnd(text, bytes)]
-		ids, err := c.cfg.Server.tokenize(c.ctx, part, false)
+		ids, err := c.tokens(part)
 		if err != nil {
 			return dataset.Turn{}, 0, false, unable(err)
 		}
@@ -60,6 +60,14 @@ func (c *cutter) ids(text string, n int) (dataset.Turn, int, bool, error) {
 			return dataset.Turn{}, 0, false, nil
 		}
 	}
+}
+
+// tokens gives a text's token ids; a blank one has none, and some servers refuse it.
+func (c *cutter) tokens(text string) ([]int32, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	return c.cfg.Server.tokenize(c.ctx, text, false)
 }
 
 // text looks for a cut a few tokens short of the length, and makes them up with words of one token.

@@ -68,6 +68,10 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if strings.TrimSpace(q[field].(string)) == "" { // as some servers do
+		http.Error(w, "the prompt is empty", http.StatusBadRequest)
+		return
+	}
 	ids := e.ids(q[field].(string))
 	if e.start && (q["add_special_tokens"] == true && e.tokenizer != "llamacpp" || q["add_special"] == true && e.tokenizer == "llamacpp") {
 		ids = append([]int32{1}, ids...)
@@ -105,7 +109,7 @@ func (e *engine) count(turn dataset.Turn, salt string) int {
 func (e *engine) ask(_ context.Context, turn dataset.Turn, salt string) (int, error) {
 	e.asked++
 	switch {
-	case len(turn.TokenIDs) > 0 && e.noIDs:
+	case len(turn.TokenIDs) > 0 && e.noIDs, len(turn.TokenIDs) == 0 && strings.TrimSpace(salt+turn.Messages[0].Content) == "":
 		return 0, errors.New("HTTP 400")
 	case e.noUsage:
 		return 0, ErrNoUsage
@@ -232,6 +236,36 @@ func TestLengthsAreExact(t *testing.T) {
 				if made := data.Kind == "synthetic" || data.Kind == "trace"; made && c.engine.lookups != before {
 					t.Error("the server was asked for a made prompt")
 				}
+			}
+		})
+	}
+}
+
+// TestTextsEnd: what is left at the end of a text is shorter than a prompt, or nothing at all; the next one is cut from another text, and no
+// server is asked for the tokens of nothing.
+func TestTextsEnd(t *testing.T) {
+	for way, e := range map[string]engine{ByIDs: {tokenizer: "vllm", start: true}, ByTokenizer: {tokenizer: "vllm", noIDs: true}, ByUsage: {noIDs: true}} {
+		t.Run(way, func(t *testing.T) {
+			rule, cfg := e.find(t, Config{IDs: true, Salt: "none"})
+			if rule.Way != way {
+				t.Fatalf("the way is %s: %v", rule.Way, rule.Notes)
+			}
+			cut := rule.Cutter(t.Context(), cfg)
+			for _, rest := range []string{"", " \n", "two words"} {
+				if _, _, whole, err := cut(rest, 64); err != nil || whole {
+					t.Errorf("%q: a whole prompt %t, error %v", rest, whole, err)
+				}
+			}
+			path := filepath.Join(t.TempDir(), "t.txt")
+			if err := os.WriteFile(path, []byte(strings.Repeat("able above ", 900)+"\n\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			src, err := dataset.Open(dataset.Config{Kind: "text", Path: path, InputLen: 64, Vocabulary: rule.Vocabulary, Cut: cut})
+			for src != nil && err == nil && src.Stats().Repeats < 3 {
+				_, err = src.Next()
+			}
+			if err != nil {
+				t.Error(err)
 			}
 		})
 	}

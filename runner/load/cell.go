@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -69,6 +70,7 @@ func (c *closed) scout(ctx context.Context, feed *feeder) {
 		if t == nil || ctx.Err() != nil {
 			return
 		}
+		c.taken++
 		now := c.cfg.Clock.Now()
 		call := c.call(t, now)
 		body, err := t.alone(c.cfg.Request, 1)
@@ -110,9 +112,9 @@ func (c *closed) await() {
 	}
 }
 
-// missing says why the window opened without a steady load; "" when it did not.
+// missing says why the window opened without the steady load that was asked for; "" when it did not.
 func (c *closed) missing() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cell.unready
+	return cmp.Or(c.cell.unready, c.steps.Missing())
 }

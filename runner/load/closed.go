@@ -3,9 +3,11 @@ package load
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"assay/runner/load/warmup"
 	"assay/runner/record"
 )
 
@@ -16,10 +18,12 @@ type closed struct {
 	begun int64
 
 	mu      sync.Mutex
-	warm    int       // warm-up requests issued
-	early   []*ticket // measured requests allowed before the window opened
+	warm    int // warm-up requests issued
+	steps   warmup.Steps
+	early   []*ticket // measured requests allowed before the window was known to be open
 	issued  int       // requests issued in the window
 	unsent  int       // measured requests allowed and not yet sent
+	unsure  int       // of the window's requests, those that may yet turn out to have been sent before it
 	startUS int64     // when the window opened
 	lastUS  int64     // latest instant at which a measured one was sent
 	ending  bool      // issue stops when they are sent
@@ -28,6 +32,8 @@ type closed struct {
 	fullUS  int64     // since when the last of these is
 	resting int       // slots waiting now
 	pauses  []Span    // of slots that waited
+	taken   int       // conversations that were given or refused leave for their first turn
+	given   int       // all that the data had; -1 until a slot finds that it has ended
 	talks   int       // conversations begun with a measured request
 	left    unsaid    // what issue's end cut off
 	why     string    // issue ends before it was asked to
@@ -37,7 +43,7 @@ type closed struct {
 }
 
 func newClosed(l *load, want Closed) *closed {
-	if n := want.Requests; n > 0 && n < want.Concurrency && want.MinDuration == 0 && want.WarmupRequests == 0 && want.WarmupDuration == 0 {
+	if n := want.Requests; n > 0 && n < want.Concurrency && want.MinDuration == 0 && want.WarmupRequests == 0 && want.WarmupDuration == 0 && want.WarmupStable == 0 {
 		l.note("%d requests cannot keep %d slots busy", n, want.Concurrency)
 		want.Concurrency = n
 	}
@@ -45,7 +51,8 @@ func newClosed(l *load, want Closed) *closed {
 		l.note("%d conversations cannot keep %d slots busy", n, want.Concurrency)
 		want.Concurrency = n
 	}
-	return &closed{load: l, want: want, places: want.Concurrency, cell: newCell()}
+	steps := warmup.Steps{Share: want.WarmupStable, Limit: want.WarmupTimeout, Slots: want.Concurrency}
+	return &closed{load: l, want: want, places: want.Concurrency, given: -1, cell: newCell(), steps: steps}
 }
 
 func (c *closed) wanted() (int, time.Duration) {
@@ -66,6 +73,7 @@ func (c *closed) issue(ctx context.Context, feed *feeder) {
 		slots[i] = &slot{closed: c, send: c.newSender()}
 	}
 	c.begun = c.cfg.Clock.Now()
+	c.steps.Begin(c.begun, c.events())
 	var running sync.WaitGroup
 	if c.want.Cell != nil {
 		running.Go(c.await)
@@ -92,9 +100,11 @@ func (c *closed) openAt(atUS int64) {
 	c.open(atUS)
 	c.startUS = atUS
 	for _, t := range c.early {
-		c.count(t, !t.over && (t.sentUS == record.Never || t.sentUS >= atUS)) // one that is on its way will be sent inside
+		if t.unsure = !t.over && t.sentUS == record.Never; t.unsure { // it will be sent inside, or was sent just before and has yet to tell
+			c.unsure++
+		}
+		c.count(t, t.unsure || !t.over && t.sentUS >= atUS)
 	}
-	c.early = nil
 	if d := c.want.Duration; d > 0 {
 		end := atUS + d.Microseconds()
 		c.end = time.AfterFunc(us(end-c.cfg.Clock.Now()), func() { c.timeUp(end) })
@@ -118,9 +128,10 @@ type ticket struct {
 	sentUS  int64 // the last time, where it had to be sent again; Never until then
 	over    bool  // it ended without being sent
 	counted bool  // as one of the window's
+	unsure  bool  // counted without having told when it was sent
 }
 
-// ticket allows a talk's next request; nil when issue has stopped. It decides whether that is of the warm-up, and ends issue.
+// ticket allows a talk's next request; nil when issue has stopped.
 func (c *closed) ticket(s *slot, talk *talk) *ticket {
 	now := c.cfg.Clock.Now()
 	c.mu.Lock()
@@ -128,6 +139,16 @@ func (c *closed) ticket(s *slot, talk *talk) *ticket {
 	if c.isStopped() {
 		return nil
 	}
+	t := c.allow(s, talk, now)
+	if talk.turn == 0 {
+		c.taken++
+		c.endIssue(now)
+	}
+	return t
+}
+
+// allow is ticket for who holds the lock. It decides whether the request is of the warm-up, and ends issue.
+func (c *closed) allow(s *slot, talk *talk, now int64) *ticket {
 	t := &ticket{sentUS: record.Never}
 	if c.warming(now) || talk.warm && c.want.Trajectories > 0 {
 		c.warm++
@@ -148,11 +169,18 @@ func (c *closed) ticket(s *slot, talk *talk) *ticket {
 	}
 	c.count(t, true)
 	c.unsent++
+	if c.unsure > 0 {
+		c.early = append(c.early, t)
+	}
 	return t
 }
 
 // count says whether a request is one of the window's.
 func (c *closed) count(t *ticket, inside bool) {
+	if t.unsure && t.counted {
+		t.unsure = false
+		c.unsure--
+	}
 	switch {
 	case inside && !t.counted:
 		c.issued++
@@ -207,11 +235,53 @@ func (c *closed) isOpened() bool {
 }
 
 // endIssue stops issue when that is due and every request allowed has been sent. Slots that send at one instant are heard in any order:
-// it stops after the latest.
+// it stops after the latest, and not within the time asked for.
 func (c *closed) endIssue(us int64) {
-	if c.ending && c.unsent == 0 {
-		c.stop(max(us, c.lastUS+1), c.why)
+	at := max(us, c.lastUS+1)
+	switch {
+	case c.unsent > 0:
+	case c.ending && c.why == "":
+		c.stop(max(c.afterWanted(at), c.startUS+c.want.MinDuration.Microseconds()), "")
+	case c.ending:
+		c.stop(at, c.why)
+	case c.taken == c.given:
+		c.stop(at, c.short(at))
 	}
+}
+
+// afterWanted is where the window ends: after the last request wanted. More were sent where the word of the last slot's first request, which
+// opens the window, came late, and the other slots went on until then.
+func (c *closed) afterWanted(at int64) int64 {
+	var sent []int64
+	for _, t := range c.early {
+		if t.counted {
+			sent = append(sent, t.sentUS)
+		}
+	}
+	n := c.want.Requests
+	if n == 0 || len(sent) <= n || c.want.MinDuration > 0 {
+		return at
+	}
+	slices.Sort(sent)
+	return sent[n-1] + 1
+}
+
+// exhaust has issue end for a slot that finds no more data, when each of the given conversations is under way: another slot may hold one that
+// it has yet to send.
+func (c *closed) exhaust(given int) {
+	now := c.cfg.Clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.given = given
+	c.endIssue(now)
+}
+
+// short says why issue ends with the data; "" when no more was wanted.
+func (c *closed) short(now int64) string {
+	if c.enough(now) || c.begunAll() && !c.tooSoon(now) {
+		return ""
+	}
+	return "the dataset ended"
 }
 
 // fill counts a slot as busy from an instant; the window opens at that of the last one.
@@ -270,7 +340,7 @@ func (c *closed) enough(now int64) bool {
 	if c.late && c.issued >= c.want.MinRequests {
 		return true
 	}
-	return c.want.Requests > 0 && c.issued >= c.want.Requests && now-c.startUS >= c.want.MinDuration.Microseconds()
+	return c.want.Requests > 0 && c.issued-c.unsure >= c.want.Requests && now-c.startUS >= c.want.MinDuration.Microseconds()
 }
 
 // finish ends issue when enough requests were issued, so that no slot waits for a turn that is never sent.

@@ -6,10 +6,13 @@ import (
 
 	"assay/runner/dataset"
 	"assay/runner/load/arrival"
+	"assay/runner/load/delay"
 	"assay/runner/load/dialect"
+	"assay/runner/load/health"
 	"assay/runner/load/process"
 	"assay/runner/load/salt"
 	"assay/runner/load/stream"
+	"assay/runner/load/warmup"
 	"assay/runner/record"
 )
 
@@ -21,8 +24,14 @@ type (
 	Clock = stream.Clock
 	// Salt says what stands before each prompt so that no prefix cache knows it.
 	Salt = salt.Spec
+	// Warmup is what came of a warm-up that was to go on until the load is stable.
+	Warmup = warmup.Outcome
 	// Request is what each request has in common.
 	Request = dialect.Request
+	// Health is how the client itself fared in the window.
+	Health = health.Health
+	// Lag is how late the client was at something, in microseconds.
+	Lag = delay.Lag
 )
 
 // CheckLimits fails when this machine cannot hold so many connections to targets, which share them evenly.
@@ -61,7 +70,8 @@ type Ask func(ctx context.Context, prompt dataset.Turn, salt string) (record.Req
 
 // Closed keeps Concurrency requests in flight. The window opens at the instant at which the last slot sends its first measured
 // request, or as Cell says, and lasts until issue stops: after Duration, when a slot first finds that Requests have been issued in the
-// window, or when a slot finds that Trajectories conversations have been begun.
+// window, when a slot finds that Trajectories conversations have been begun, or when a slot finds no more data and all conversations
+// are under way.
 type Closed struct {
 	Concurrency    int
 	Requests       int
@@ -71,8 +81,10 @@ type Closed struct {
 	MinRequests    int // so many are issued, also when Duration has passed
 	WarmupRequests int
 	WarmupDuration time.Duration
-	Cell           *Cell // nil for any other closed loop
-	ToEnd          bool  // the window lasts until the last request has ended
+	WarmupStable   float64       // then the warm-up goes on until steps of it differ by so much at most (warmup.Steps); 0: it does not
+	WarmupTimeout  time.Duration // of that, from the start; then the window opens all the same, and Result.Unready says why
+	Cell           *Cell         // nil for any other closed loop
+	ToEnd          bool          // the window lasts until the last request has ended
 }
 
 // Cell makes a closed loop a decode cell. Its streams share one prompt, which scouts bring into the server's prompt cache first. The window
@@ -130,8 +142,6 @@ type Ramp struct {
 // Span is a span of the clock, microseconds; StartUS inside, EndUS outside.
 type Span struct{ StartUS, EndUS int64 }
 
-func (s Span) holds(us int64) bool { return us >= s.StartUS && us < s.EndUS }
-
 // Result is what a load came to, beside the requests it handed on.
 type Result struct {
 	Window  Span
@@ -140,7 +150,8 @@ type Result struct {
 	Refused []Refusal // optional body fields that the servers refused
 	Stopped string    // why issue ended before it was asked to; "" when it did not
 	Waiting float64   // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
-	Unready string    // what was missing when a cell's window opened without a steady load; "" when nothing was
+	Unready string    // what was missing when a window opened without the steady load that was asked for; "" when nothing was
+	Warmup  *Warmup   // nil where it was not to go on until the load is stable
 	First   []byte    // body of the first measured request as it was sent; nil when none was
 	Repeats int       // how often the data began again
 	Notes   []string

@@ -43,9 +43,11 @@ type feeder struct {
 	salt    Salt
 	src     dataset.Source
 	begun   int  // talks
+	pass    int  // of the data
 	shared  bool // all talks are like the first one
 	once    bool // the data's end is its first one
 	out     chan *talk
+	given   int           // talks that went out; to be read when out is closed
 	ready   chan struct{} // closed when out is full or the data has ended
 
 	mu  sync.Mutex
@@ -73,6 +75,7 @@ func (f *feeder) run(ctx context.Context) {
 		}
 		select {
 		case f.out <- t:
+			f.given++
 		case <-ctx.Done():
 			return
 		}
@@ -112,6 +115,10 @@ func (f *feeder) read(seen map[string]int) (*talk, error) {
 		if f.once && pass > 0 {
 			return nil, io.EOF
 		}
+		if pass != f.pass { // the data names its repeats itself
+			clear(seen)
+			f.pass = pass
+		}
 		if len(c.Turns) > 0 {
 			return f.begin(c, pass, seen)
 		}
@@ -122,8 +129,10 @@ func (f *feeder) read(seen map[string]int) (*talk, error) {
 func (f *feeder) begin(c dataset.Conversation, pass int, seen map[string]int) (*talk, error) {
 	t := &talk{session: c.ID, number: f.begun, pass: pass, prompt: c.Prompt, at: c.At, turns: f.salt.Around(c), tools: c.Tools, turn: -1}
 	f.begun++
-	if seen[c.ID]++; seen[c.ID] > 1 {
-		t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])
+	if !c.Numbered {
+		if seen[c.ID]++; seen[c.ID] > 1 {
+			t.session = fmt.Sprintf("%s#%d", c.ID, seen[c.ID])
+		}
 	}
 	return t, t.advance(f.request, "")
 }

@@ -7,6 +7,7 @@ import (
 
 	"assay/runner/load/arrival"
 	"assay/runner/load/stream"
+	"assay/runner/load/warmup"
 	"assay/runner/record"
 )
 
@@ -15,6 +16,7 @@ import (
 type open struct {
 	*load
 	want    Open
+	opensUS int64 // when the window is to open
 	working sync.WaitGroup
 	unsent  int // turns that need a reply
 
@@ -40,17 +42,20 @@ func (o *open) waited(Span) float64 { return 0 }
 // missing is nothing either: its window follows the schedule.
 func (o *open) missing() string { return "" }
 
+func (o *open) settled() *warmup.Outcome { return nil }
+
 // issue follows the schedule, then waits for what is in flight.
 func (o *open) issue(ctx context.Context, feed *feeder) {
 	closes := o.closes()
 	o.dialAhead(ctx, o.cfg.ahead())
 	start := o.cfg.Clock.Now()
-	opening := time.AfterFunc(o.want.Warmup, func() { o.open(start + o.want.Warmup.Microseconds()) })
+	o.opensUS = start + o.want.Warmup.Microseconds()
+	opening := time.AfterFunc(o.want.Warmup, func() { o.open(o.opensUS) })
 	if o.want.Warmup == 0 {
 		o.open(start)
 	}
 	if closes > 0 {
-		closing := time.AfterFunc(closes, func() { o.shut(start + closes.Microseconds()) })
+		closing := time.AfterFunc(closes, func() { o.open(o.opensUS); o.shut(start + closes.Microseconds()) }) // a busy machine comes to both at once
 		defer closing.Stop()
 	}
 	o.schedule(ctx, feed, start)
@@ -117,11 +122,15 @@ func (o *open) length() time.Duration {
 	return end
 }
 
-// until ends issue at an instant.
+// until ends issue at an instant. On a busy machine the timer of the window's beginning may be later than this.
 func (o *open) until(atUS int64, reason string) {
-	if o.sleep(atUS) {
-		o.stop(atUS, reason)
+	if !o.sleep(atUS) {
+		return
 	}
+	if atUS >= o.opensUS {
+		o.open(o.opensUS)
+	}
+	o.stop(atUS, reason)
 }
 
 // sleep waits for an instant; false when issue stopped meanwhile. A schedule that is late sends at once: it follows absolute instants.

@@ -30,6 +30,21 @@ func TestOpenLoopNeverWaits(t *testing.T) {
 	})
 }
 
+// A process that got no time for longer than the schedule lasts may come to its end before its timers: the window is the one asked for.
+func TestWindowOfASchedulePassedInOneStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		want := Open{Rate: 10, Arrival: "constant", Duration: 5 * time.Second, Warmup: time.Second, Cooldown: 500 * time.Millisecond}
+		o := newOpen(newLoad(Config{Clock: NewClock(), Open: &want}, nil, nil), want)
+		o.opensUS = second
+		time.Sleep(6 * time.Second)
+		o.until(5*second, "")
+		o.looks.Wait()
+		if want := (Span{second, 4_500_000}); o.window != want {
+			t.Errorf("window %v, want %v", o.window, want)
+		}
+	})
+}
+
 func TestOpenLoopByRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{cfg: Config{Open: &Open{Rate: 4, Arrival: "poisson", Seed: 9, Requests: 100}, Drain: time.Minute}, reply: always(time.Second)}

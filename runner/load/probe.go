@@ -100,7 +100,7 @@ func (p *prober) takes(ctx context.Context, fields []string) bool {
 func (l *load) ask(ctx context.Context, send sender, b stream.Body, salt string) (record.Request, error) {
 	now := l.cfg.Clock.Now()
 	r, _ := send(ctx, &stream.Call{Index: l.number(), Warmup: true, Session: ProbeSession, Body: b, Salt: salt, IntendedUS: now, DueUS: now})
-	return r, l.keeper.keep(r) // nothing else is kept before the load
+	return r, l.keeper.Now(r) // nothing else is kept before the load
 }
 
 // asker gives what asks one server with prompts of the load's own.

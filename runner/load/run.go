@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,8 +10,11 @@ import (
 
 	"assay/fault"
 	"assay/runner/dataset"
+	"assay/runner/load/health"
+	"assay/runner/load/keeper"
 	"assay/runner/load/process"
 	"assay/runner/load/stream"
+	"assay/runner/load/warmup"
 	"assay/runner/record"
 )
 
@@ -62,6 +64,13 @@ func Run(ctx context.Context, cfg Config, src dataset.Source, keep func(record.R
 	return res, err
 }
 
+// watchWakeups measures how late reads are where no stamp of the kernel's tells.
+func (l *load) watchWakeups(ctx context.Context) {
+	if err := l.vitals.Wakeups(ctx, l.cfg.Clock); err != nil {
+		l.note("%v", err)
+	}
+}
+
 // atOnce is the most requests that may be in flight; 0 when the load has no bound.
 func (c Config) atOnce() int {
 	if c.Closed != nil {
@@ -87,14 +96,14 @@ type sender func(ctx context.Context, c *stream.Call) (r record.Request, reply s
 type load struct {
 	cfg    Config
 	tally  *tally
-	keeper *keeper
+	keeper *keeper.Keeper
 	report func(Progress)
 	sender func() (sender, func() int64)                            // makes a sender for one goroutine, with a count of its token events
 	dial   func(ctx context.Context, n int) (opened int, err error) // opens connections ahead; nil when none is used twice
 	first  atomic.Pointer[stream.Call]                              // the first measured one
 
 	vitals *stream.Vitals
-	usage  func() usage // of this process until now
+	looks  *health.Looks // at the process, as the window opens and as it ends
 
 	mu       sync.Mutex
 	window   Span
@@ -108,19 +117,14 @@ type load struct {
 	notes    []string
 	live     []func() int64
 	flown    int64 // token events at the last check
-	before   usage // as the window opened
-	after    usage // as it ended
-	rss      int64
-	files    int
-	looks    sync.WaitGroup // at the process, as the window opened and as it ended
 }
 
 func newLoad(cfg Config, keep func(record.Request) error, report func(Progress)) *load {
 	l := &load{
-		cfg: cfg, tally: newTally(cfg.Clock), keeper: newKeeper(keep), report: report, vitals: stream.NewVitals(),
+		cfg: cfg, tally: newTally(cfg.Clock), keeper: keeper.New(keep), report: report, vitals: stream.NewVitals(),
 		opened: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	l.usage = func() usage { return usageNow(cfg.Clock, l.vitals) }
+	l.looks = health.NewLooks(func() health.Usage { return health.Now(cfg.Clock, l.vitals) })
 	return l
 }
 
@@ -142,7 +146,7 @@ func (l *load) open(atUS int64) {
 	}
 	l.isOpen = true
 	l.window.StartUS = atUS
-	l.look(func() { l.before = l.usage() })
+	l.looks.Begin()
 	l.tally.nextStage()
 	close(l.opened)
 }
@@ -162,13 +166,11 @@ func (l *load) seal(atUS int64) {
 	l.isClosed = true
 	if !l.isOpen {
 		l.window.StartUS = max(0, atUS)
+		l.looks.Skip()
 	}
 	l.window.EndUS = max(atUS, l.window.StartUS)
-	l.look(func() { l.after, l.rss, l.files = l.usage(), process.Resident(), process.OpenFiles() })
+	l.looks.End()
 }
-
-// look has the process looked at beside whoever opens or ends the window: that is often a slot about to send.
-func (l *load) look(at func()) { l.looks.Go(at) }
 
 // stop ends issue, and with it the window unless that lasts longer or ended before; only the first call counts. reason is ""
 // when the load was asked to end here.
@@ -230,7 +232,7 @@ func (l *load) send(ctx context.Context, send sender, c *stream.Call) (record.Re
 // handOn tells the tally of a request that has ended, and has it kept.
 func (l *load) handOn(r record.Request, dueUS int64) {
 	l.tally.ended(r, dueUS)
-	l.keeper.queue <- r
+	l.keeper.Take(r)
 }
 
 // pacer is the closed or the open loop: issue runs until issue has stopped and every request it sent has ended.
@@ -239,6 +241,7 @@ type pacer interface {
 	wanted() (requests int, length time.Duration) // of the window; 0 when that is open
 	waited(w Span) float64                        // mean number of slots that waited inside the window
 	missing() string                              // what was missing when a window opened that had to
+	settled() *warmup.Outcome                     // of a warm-up until the load is stable; nil of any other
 }
 
 // run issues, awaits stragglers up to the drain limit, and sums up.
@@ -261,7 +264,7 @@ func (l *load) run(ctx context.Context, src dataset.Source) (Result, error) {
 		defer close(read)
 		feed.run(reading)
 	}()
-	go l.keeper.run()
+	go l.keeper.Run()
 	go func() {
 		defer close(done)
 		select {
@@ -307,7 +310,7 @@ func (l *load) watch(ctx context.Context, cut context.CancelCauseFunc, p pacer, 
 
 // check ends a load that cannot come to anything.
 func (l *load) check() {
-	if err := l.keeper.failure(); err != nil {
+	if err := l.keeper.Failure(); err != nil {
 		l.stop(l.cfg.Clock.Now(), "a request could not be recorded: "+err.Error())
 	}
 	if l.flows() {
@@ -341,13 +344,9 @@ func (l *load) found() Result {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	res := Result{Window: l.window, Stopped: l.reason, Notes: slices.Clone(l.notes)}
-	h := &res.Health
-	if l.isOpen {
-		*h = l.after.since(l.before)
-	}
+	res.Health = l.looks.Of(l.window.StartUS, l.window.EndUS)
 	all := l.vitals.Now()
-	h.Sockets = Sockets{Opened: all.Opened, Reused: all.Reused, AtOnce: all.AtOnce}
-	h.RSSBytes, h.Files, h.Procs = l.rss, l.files, runtime.GOMAXPROCS(0)
+	res.Health.Sockets = health.Sockets{Opened: all.Opened, Reused: all.Reused, AtOnce: all.AtOnce}
 	return res
 }
 
@@ -356,9 +355,9 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	t := l.tally
 	issue := t.span()
 	l.shut(max(l.doneUS, issue.EndUS)) // where the window lasts until the last request has ended
-	l.keeper.close()
+	l.keeper.Close()
 	res := l.found() // a timer of the pacer may still be at work
-	res.Issue, res.Waiting, res.Unready = issue, p.waited(res.Window), p.missing()
+	res.Issue, res.Waiting, res.Unready, res.Warmup = issue, p.waited(res.Window), p.missing(), p.settled()
 	if c := l.first.Load(); c != nil {
 		res.First = c.Body.With(c.Salt)
 	}
@@ -372,8 +371,8 @@ func (l *load) sum(ctx context.Context, p pacer, feed *feeder) (Result, error) {
 	switch {
 	case ctx.Err() != nil:
 		return res, context.Cause(ctx)
-	case l.keeper.failure() != nil:
-		return res, l.keeper.failure()
+	case l.keeper.Failure() != nil:
+		return res, l.keeper.Failure()
 	case feed.failed() != nil:
 		return res, fault.New(fault.Client, "dataset", "check the dataset's file", "the prompts could not be read: %w", feed.failed())
 	}

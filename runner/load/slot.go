@@ -45,10 +45,10 @@ func (s *slot) run(ctx context.Context, feed *feeder) {
 	}
 }
 
-// starved ends issue when the data has ended; a slot that never had any is left out instead.
+// starved has issue end with the data; a slot that never had any is left out instead.
 func (s *slot) starved(feed *feeder) {
 	if feed.failed() != nil || s.freeUS != s.begun {
-		s.stop(s.cfg.Clock.Now(), "the dataset ended")
+		s.exhaust(feed.given)
 		return
 	}
 	s.vacate()
@@ -121,6 +121,9 @@ func (s *slot) turn(ctx context.Context, t *talk) (r record.Request, reply strin
 		defer func() { s.ended(s, leave, r) }()
 	}
 	r, reply = s.load.send(ctx, s.send, c)
+	if leave.warmup {
+		s.warmed(r)
+	}
 	s.freeUS = r.DoneUS
 	s.pace(r)
 	s.bear(r)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"assay/runner/load/delay"
 	"assay/runner/record"
 )
 
@@ -25,14 +26,14 @@ type tally struct {
 	mu       sync.Mutex
 	stage    int // requests ended in this stage
 	failed   int
-	ttft     []int64 // of the last requests
-	lags     []lateness
-	source   string // the weakest of the measured requests
-	first    int64  // sending of the first measured request
-	last     int64  // end of the last one
-	failures int    // in a row
-	silent   int    // of these, those that waited for the server in vain
-	since    int64  // the last sign that the server serves, or the start
+	ttft     []int64   // of the last requests
+	lags     delay.Due // of the measured requests
+	source   string    // the weakest of the measured requests
+	first    int64     // sending of the first measured request
+	last     int64     // end of the last one
+	failures int       // in a row
+	silent   int       // of these, those that waited for the server in vain
+	since    int64     // the last sign that the server serves, or the start
 	sample   string
 	passes   int // of the data that requests came from, after the first
 	skipped  int // turns never sent because an earlier one of their conversation failed
@@ -84,7 +85,7 @@ func (t *tally) measured(r record.Request, dueUS int64) {
 	if r.SentUS == record.Never {
 		return
 	}
-	t.lags = append(t.lags, lateness{dueUS: dueUS, us: max(0, r.SentUS-dueUS-max(0, r.ConnectUS))})
+	t.lags.Add(dueUS, max(0, r.SentUS-dueUS-max(0, r.ConnectUS)))
 	if t.first == record.Never || r.SentUS < t.first {
 		t.first = r.SentUS
 	}
@@ -94,17 +95,10 @@ func (t *tally) measured(r record.Request, dueUS int64) {
 // lag is that of the requests due in the window; the tally's lock is held. Where a closed loop has none, as in a decode cell
 // whose requests are all under way before it, it is that of all measured ones.
 func (t *tally) lag(w Span, closed bool) Lag {
-	var due, all []int64
-	for _, x := range t.lags {
-		all = append(all, x.us)
-		if w.holds(x.dueUS) {
-			due = append(due, x.us)
-		}
+	if due := t.lags.From(w.StartUS, w.EndUS); len(due) > 0 || !closed {
+		return delay.Exact(due)
 	}
-	if len(due) == 0 && closed {
-		return lagOf(all)
-	}
-	return lagOf(due)
+	return delay.Exact(t.lags.All())
 }
 
 // span is from the sending of the first measured request to the end of the last one.
@@ -154,6 +148,6 @@ func (t *tally) view(p *Progress) {
 	p.Done, p.Failed, p.InFlight = t.stage, t.failed, int(t.inFlight.Load())
 	if len(t.ttft) > 0 {
 		sorted := slices.Sorted(slices.Values(t.ttft))
-		p.TTFTMS = quantile(sorted, 0.5) / 1000
+		p.TTFTMS = delay.Quantile(sorted, 0.5) / 1000
 	}
 }

@@ -3,11 +3,13 @@ package load
 import (
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"assay/runner/dataset"
+	"assay/runner/load/health"
 	"assay/runner/load/stream"
 	"assay/runner/record"
 )
@@ -188,14 +190,54 @@ func TestHealthIsOfTheWindow(t *testing.T) {
 				begin := time.Now()
 				c.cfg.Drain = time.Minute
 				s := &stage{cfg: c.cfg, delay: c.delay, reply: always(time.Second)}
-				s.usage = func() usage { return usage{cpu: time.Since(begin), gc: 2 * time.Since(begin)} }
+				s.usage = func() health.Usage {
+					at := time.Since(begin)
+					return health.Usage{AtUS: at.Microseconds(), CPU: at, GC: 2 * at}
+				}
 				res, err := s.run(t.Context(), t)
 				h := res.Health
-				if err != nil || us(res.Window.EndUS-res.Window.StartUS) != c.length || h.CPU.Round(10*time.Microsecond) != c.length.Round(10*time.Microsecond) || h.GCPause != 2*h.CPU {
-					t.Errorf("window %v, processor %v, GC %v, want %v; %v", res.Window, h.CPU, h.GCPause, c.length, err)
+				if err != nil || us(res.Window.EndUS-res.Window.StartUS) != c.length || h.CPU.Round(10*time.Microsecond) != c.length.Round(10*time.Microsecond) || h.GCPause != 2*h.CPU || h.Seen != h.CPU || h.Unseen != 0 {
+					t.Errorf("window %v, processor %v, GC %v, seen %v, unseen %v, want %v; %v", res.Window, h.CPU, h.GCPause, h.Seen, h.Unseen, c.length, err)
 				}
 				if h.LagUS != c.lag {
 					t.Errorf("lag %v, want %v", h.LagUS, c.lag)
+				}
+			})
+		})
+	}
+}
+
+// TestLateLookTellsWhatItMissed: a client so short of processors that it comes to look at itself late says how much of the window its figures know
+// nothing of, and of a window that it saw nothing of it has none.
+func TestLateLookTellsWhatItMissed(t *testing.T) {
+	open := Config{Open: &Open{Rate: 10, Arrival: "constant", Duration: 10 * time.Second}, Drain: time.Minute}
+	closed := Config{Closed: &Closed{Concurrency: 2, Duration: 10 * time.Second}, Drain: time.Minute}
+	cases := []struct {
+		name         string
+		cfg          Config
+		late         time.Duration // the first look, after the window's beginning
+		unseen, seen time.Duration
+	}{
+		{"an open loop in time", open, 0, 0, 10 * time.Second},
+		{"an open loop late", open, 4 * time.Second, 4 * time.Second, 6 * time.Second},
+		{"an open loop after its end", open, time.Minute, 10 * time.Second, 0},
+		{"a closed loop late", closed, 9 * time.Second, 9 * time.Second, time.Second},
+		{"a closed loop after its end", closed, time.Minute, 10 * time.Second, 0},
+		{"at its end", closed, 10 * time.Second, 10 * time.Second, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				s := &stage{cfg: c.cfg, reply: always(time.Second)}
+				var first sync.Once
+				s.usage = func() health.Usage {
+					first.Do(func() { <-time.After(c.late) })
+					return health.Usage{AtUS: time.Since(begin).Microseconds(), CPU: time.Since(begin), Steps: 1}
+				}
+				res, err := s.run(t.Context(), t)
+				if h := res.Health; err != nil || h.Unseen != c.unseen || h.Seen != c.seen || h.CPU != c.seen || h.RSSBytes == 0 || h.Procs == 0 {
+					t.Errorf("window %v, unseen %v, seen %v, processor %v, want %v and %v; %v", res.Window, h.Unseen, h.Seen, h.CPU, c.unseen, c.seen, err)
 				}
 			})
 		})
@@ -237,4 +279,24 @@ func TestIssueEndsAfterTheLatestSending(t *testing.T) {
 	if l.window != (Span{101, 206}) {
 		t.Errorf("the window is %v, want from 101 to 206", l.window)
 	}
+}
+
+// A request that was on its way as the shortest time passed may be heard of after it: the window is no shorter for that.
+func TestWindowLastsTheShortestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		want := Closed{Concurrency: 2, Requests: 1, MinDuration: time.Second}
+		c := newClosed(newLoad(Config{Clock: NewClock(), Closed: &want}, nil, nil), want)
+		c.openAt(0)
+		c.issued, c.unsent = 2, 1
+		time.Sleep(time.Second)
+		c.finish()
+		if c.isStopped() {
+			t.Fatal("issue ended before a request that was let go was sent")
+		}
+		c.sent(&slot{closed: c, filled: true}, &ticket{counted: true, sentUS: record.Never}, second-200)
+		c.looks.Wait()
+		if c.window != (Span{0, second}) {
+			t.Errorf("window %v, want a second", c.window)
+		}
+	})
 }

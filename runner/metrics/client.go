@@ -23,6 +23,7 @@ type Client struct {
 	IdleShare      *float64 `json:"idle_share,omitempty"`      // closed loop: share of the slots' time that the client left them free, opening connections apart
 	StampDelayUS   Lag      `json:"stamp_delay_us,omitzero"`   // from the arrival of bytes to their reading; upper bounds, an eighth wide
 	SchedLatencyUS Lag      `json:"sched_latency_us,omitzero"` // from when a goroutine could have run to its running; upper bounds
+	UnseenS        float64  `json:"unseen_s,omitzero"`         // of the window, until the client came to look at itself: the figures of its process know nothing of it
 	CPUS           float64  `json:"cpu_s,omitzero"`            // of the whole process
 	CPUShare       float64  `json:"cpu_share,omitzero"`        // of the time of gomaxprocs processors
 	CPUWaitS       float64  `json:"cpu_wait_s,omitzero"`       // its threads could have run and waited for a processor, summed over threads

@@ -60,6 +60,20 @@ The ` + "`cell`" + ` object beside the metrics of a decode cell holds the same f
 before it, and those that the cell's end cut off. A cell of 30 s with long replies has no others, and above nothing but throughput. Here
 latencies of requests that were cut off count too, and ` + "`tpot_ms`" + ` and ` + "`tps_per_request`" + ` take every stream up to its last token event.
 
+## Energy
+
+` + "`energy.tokens_per_joule`" + ` of a point is system_tps · duration_s / accelerator_j: the output tokens whose events are inside the window, over the energy
+that all accelerators of the machine used in it, idle ones too. What is counted is what each accelerator tells of itself, its package or its
+board; processors, memory, fans and losses of the power supplies are not in it, and stand beside it where they can be read.
+
+- A device's own **counter** of energy comes first. A hole of the samples costs nothing then, only a step in which the counter began anew does.
+- Else the readings of its power are summed by **trapezoid**. Time between readings more than 3 s apart is not known.
+- Every source is asked just before and just after the load, and the edges of the window lie between two samples: what a counter showed at an
+  edge, and the power there, is taken from the straight line between them.
+- At least 95 % of the window must be known; the little that is missing is taken to be as the rest, and ` + "`coverage`" + ` says how much that is. Below
+  that there is no energy, and no figure made of it, but the reason. So it is when a reading stood still for half the window and 30 s or more while the device worked.
+- Where there are both, they are held against each other: more than 3 % apart is a note of the point.
+
 ## Outcomes
 
 | outcome | a request ends so when |

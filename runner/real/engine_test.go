@@ -33,15 +33,15 @@ func start(t *testing.T, e *engine) *engine {
 	t.Helper()
 	p := e.plan(t, "workload: {kind: synthetic, input_len: 8}", "protocol: {sweep: {concurrency: 1, requests: 1}}")
 	dir := t.TempDir()
-	spec, preset, err := containers.ServerSpec(p, containers.SpecOptions{Owner: dir, Run: "real", Dir: dir, Getenv: os.Getenv})
+	specs, preset, err := containers.ServerSpecs(p, containers.SpecOptions{Owner: dir, Run: "real", Dir: dir, Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt, err := containers.RuntimeNamed(spec.Runtime)
+	rt, err := containers.RuntimeNamed(specs[0].Runtime, containers.DockerPlace{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.inst, err = rt.Start(t.Context(), spec); err != nil {
+	if e.inst, err = rt.Start(t.Context(), specs[0]); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

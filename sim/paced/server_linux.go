@@ -16,6 +16,7 @@ const (
 	pollEveryNS  = 100_000   // a busy server looks for requests this often
 	longestNapNS = 1_000_000 // and an idle one whether it has to end
 	shortNapNS   = 20_000    // a shorter sleep costs more than it saves
+	awakeNS      = 100_000   // a core that slept is slow at first: after a longer sleep it waits so long awake for what is due
 )
 
 // server is one thread's loop over its sockets. System calls are raw: none of them blocks for longer than a nap, and the scheduler
@@ -30,6 +31,7 @@ type server struct {
 	due     queue
 	issued  uint64
 	lookNS  int64 // when to look for requests next
+	awake   bool  // it slept, and waits for what is due
 	ready   [512]unix.EpollEvent
 	in, out []byte
 }
@@ -74,6 +76,7 @@ func (s *server) watch(how, fd int, events uint32) error {
 func (s *server) step() {
 	now := s.clock.now()
 	for len(s.due) > 0 && s.due[0].dueNS <= now {
+		s.awake = false
 		s.emit(s.due.pop())
 		if now = s.clock.now(); now >= s.lookNS {
 			break
@@ -88,8 +91,17 @@ func (s *server) step() {
 	if len(s.due) > 0 {
 		until = min(until, s.due[0].dueNS)
 	}
-	if until > now {
-		s.nap(max(until-now, shortNapNS))
+	s.wait(until - now)
+}
+
+// wait sleeps for so long, but for the last part of a longer time.
+func (s *server) wait(ns int64) {
+	switch {
+	case ns > awakeNS && len(s.due) > 0:
+		s.awake = true
+		s.nap(max(ns-awakeNS, shortNapNS))
+	case ns > 0 && !s.awake:
+		s.nap(max(ns, shortNapNS))
 	}
 }
 

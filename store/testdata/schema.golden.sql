@@ -26,6 +26,11 @@ CREATE TABLE meta (
     owner TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE node (
+    id       INTEGER PRIMARY KEY CHECK (id = 1),
+    document TEXT NOT NULL CHECK (json_valid(document))
+) STRICT;
+
 CREATE TABLE phases (
     run_id     TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     started_us INTEGER NOT NULL,
@@ -76,7 +81,7 @@ CREATE TABLE schedules (
     created_us  INTEGER NOT NULL,
     last_run    TEXT REFERENCES runs (id) ON DELETE SET NULL,
     last_us     INTEGER NOT NULL
-) STRICT;
+, guest INTEGER NOT NULL DEFAULT 0 CHECK (guest IN (0, 1))) STRICT;
 
 CREATE INDEX runs_by_age ON runs (created_us, id);
 

@@ -28,6 +28,7 @@ type Options struct {
 	inputLen                plan.Length // 0: not asked for
 	dataset, kind           string
 	seed                    uint64
+	unpinned                bool
 	SavePlan                string // file to write the plan to; "" for none
 }
 
@@ -58,6 +59,7 @@ func (b *Options) bindTimes(f *pflag.FlagSet) {
 	b.ready, b.drain, b.timeout = 10*time.Second, time.Minute, time.Hour
 	f.Var(span(1).one(&b.duration, ""), "duration", "length of the measuring window of a point (default 30s without --requests; a trace is replayed to its end)")
 	f.Var(span(1).one(&b.prefill, ""), "prefill-duration", "length of a context's prefill pass in a matrix (default: that of --duration)")
+	f.BoolVar(&b.unpinned, "allow-unpinned", false, "accept what has no digest, as allow_unpinned of a plan does; the result says so")
 	f.Var(span(0).one(&b.warmup, ""), "warmup", "time before the window opens, not measured")
 	f.Var(span(1).one(&b.ready, "10s"), "ready-timeout", "longest wait for the server's first token")
 	f.Var(span(1).one(&b.timeout, "1h"), "timeout", "time limit of a request")
@@ -86,7 +88,7 @@ func (b *Options) Plan(rawURLs ...string) (plan.Plan, error) {
 	b.access.client(client)
 	doc, err := json.Marshal(map[string]any{
 		"apiVersion": plan.APIVersion, "name": "bench-" + hostName(bases[0]), "model": map[string]any{"name": cmp.Or(b.model, plan.AnyModel)},
-		"server": server, "client": client, "workload": b.workload(d), "protocol": protocol, "allow_unpinned": b.dataset != "",
+		"server": server, "client": client, "workload": b.workload(d), "protocol": protocol, "allow_unpinned": b.dataset != "" || b.unpinned,
 	})
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("make the plan: %w", err)

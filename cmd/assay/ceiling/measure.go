@@ -94,7 +94,8 @@ func (p Process) floor(ctx context.Context, point Point, length time.Duration, p
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.run(ctx, "floor", program, s.port(), strconv.Itoa(point.Streams), strconv.Itoa(point.tokens()), fmt.Sprint(length.Seconds()))
+	out, err := p.run(ctx, "floor", program, s.port(), strconv.Itoa(point.Streams), strconv.Itoa(point.tokens()),
+		fmt.Sprint(point.settle().Seconds()), fmt.Sprint(length.Seconds()))
 	truths, ending := s.truths(log)
 	if err != nil {
 		return nil, err

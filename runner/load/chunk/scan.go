@@ -1,12 +1,22 @@
 package chunk
 
-import "bytes"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // The scanner walks one JSON text in a single pass without allocation. It checks the structure it walks through; what
 // it skips it checks only for balance, and strings stay escaped.
 
 // space gives the index of the first byte at or after i that is no white space.
 func space(b []byte, i int) int {
+	if i < len(b) && b[i] > ' ' { // nearly always, and small enough to stand where it is called
+		return i
+	}
+	return spaces(b, i)
+}
+
+func spaces(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
@@ -15,23 +25,35 @@ func space(b []byte, i int) int {
 
 // skipString gives the index after the string that begins at b[i], or -1.
 func skipString(b []byte, i int) int {
-	for i++; i < len(b); {
-		j := bytes.IndexByte(b[i:], '"')
-		if j < 0 {
-			return -1
-		}
-		i += j
-		slashes := 0
-		for b[i-1-slashes] == '\\' { // the opening quote ends this at the latest
-			slashes++
-		}
-		i++
-		if slashes%2 == 0 {
-			return i
+	for i = special(b, i+1); i < len(b); i = special(b, i+2) {
+		if b[i] == '"' {
+			return i + 1
 		}
 	}
 	return -1
 }
+
+// special gives the index of the first quote or backslash at or after i, eight bytes at a time; len(b) or more when there is none.
+func special(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if found := zeros(w^quotes) | zeros(w^backslashes); found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b) && b[i] != '"' && b[i] != '\\'; i++ {
+	}
+	return i
+}
+
+const (
+	ones        = 0x0101010101010101
+	quotes      = '"' * ones
+	backslashes = '\\' * ones
+)
+
+// zeros sets the top bit of the first byte of w that is 0. Bits above that one may be set wrongly.
+func zeros(w uint64) uint64 { return (w - ones) &^ w & (0x80 * ones) }
 
 // skipValue gives the index after the value that begins at b[i], or -1.
 func skipValue(b []byte, i int) int {

@@ -27,6 +27,7 @@ type wire struct {
 	Temperature   *float64          `json:"temperature,omitempty"`
 	TopP          *float64          `json:"top_p,omitempty"`
 	Seed          *int64            `json:"seed,omitempty"`
+	Cache         *bool             `json:"cache_prompt,omitempty"`
 	Stream        bool              `json:"stream"`
 	Options       *streamOptions    `json:"stream_options,omitempty"`
 	Timings       bool              `json:"timings_per_token,omitempty"`
@@ -40,8 +41,8 @@ func (w wire) encode(key string) (Body, error) {
 	if err := enc.Encode(w); err != nil {
 		return Body{}, fmt.Errorf("encode a request: %w", err)
 	}
-	b := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-	at := bytes.Index(b, []byte(key)) // inside a string its quotes would be escaped
+	b := bytes.Clone(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) // one is kept for each stream, without the room to grow
+	at := bytes.Index(b, []byte(key))                             // inside a string its quotes would be escaped
 	if at < 0 {
 		return Body{}, errors.New("encode a request: it has no message")
 	}

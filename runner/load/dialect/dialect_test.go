@@ -141,3 +141,19 @@ func TestSalt(t *testing.T) {
 		t.Error("a chat without messages is sent")
 	}
 }
+
+// TestCache: cache_prompt is sent where the server has it and the plan says so; elsewhere it is said to be missing.
+func TestCache(t *testing.T) {
+	for _, d := range Dialects() {
+		no := false
+		q := Request{Endpoint: "chat", Model: "m", Dialect: d.Engine, MaxTokens: 9, Cache: &no}
+		has := strings.Contains(ask(t, q), `"cache_prompt":false`)
+		if has != (d.Engine == "llamacpp") || has == (len(q.Lacks()) > 0) {
+			t.Errorf("%s: in the body %v, lacks %q", d.Engine, has, q.Lacks())
+		}
+		q.Omit = []string{"cache_prompt"}
+		if strings.Contains(ask(t, q), "cache_prompt") {
+			t.Errorf("%s: it is left out, but in the body", d.Engine)
+		}
+	}
+}

@@ -10,6 +10,7 @@ const (
 	fieldIgnoreEOS  = "ignore_eos"
 	fieldMinTokens  = "min_tokens"
 	fieldMaxTokens  = "max_tokens"
+	fieldCache      = "cache_prompt"
 )
 
 // Dialect is what a kind of server takes of the fields that not every server takes; "" where it has none.
@@ -20,6 +21,7 @@ type Dialect struct {
 	IgnoreEOS string // answers go on to max_tokens
 	MinTokens string // fewest tokens of an answer
 	MaxTokens string // is offered where the server may want max_completion_tokens in its place
+	Cache     string // false: no part of the prompt is taken from the prefix cache
 	TokenIDs  bool   // the completions endpoint takes a prompt of token ids
 }
 
@@ -28,7 +30,7 @@ func Dialects() []Dialect {
 	return []Dialect{
 		{Engine: "vllm", Usage: fieldUsage, Counts: fieldContinuous, IgnoreEOS: fieldIgnoreEOS, MinTokens: fieldMinTokens, TokenIDs: true},
 		{Engine: "sglang", Usage: fieldUsage, Counts: fieldContinuous, IgnoreEOS: fieldIgnoreEOS, MinTokens: fieldMinTokens, TokenIDs: true},
-		{Engine: "llamacpp", Usage: fieldUsage, Counts: fieldTimings, IgnoreEOS: fieldIgnoreEOS, TokenIDs: true},
+		{Engine: "llamacpp", Usage: fieldUsage, Counts: fieldTimings, IgnoreEOS: fieldIgnoreEOS, Cache: fieldCache, TokenIDs: true},
 		{Engine: "trtllm", Usage: fieldUsage, Counts: fieldContinuous, IgnoreEOS: fieldIgnoreEOS, MinTokens: fieldMinTokens, TokenIDs: true},
 		{Engine: "tgi", Usage: fieldUsage},
 		{Engine: "ollama", Usage: fieldUsage},

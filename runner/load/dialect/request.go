@@ -20,6 +20,7 @@ type Request struct {
 	Temperature *float64
 	TopP        *float64
 	Seed        *int64
+	Cache       *bool // the server may take the beginning of a prompt from its cache; nil: its own way
 }
 
 // Offers lists the optional fields of a request. One that stands inside another comes after it.
@@ -29,15 +30,21 @@ func (q Request) Offers() []string {
 	if q.IgnoreEOS {
 		fields = append(fields, d.IgnoreEOS, d.MinTokens)
 	}
+	if q.Cache != nil {
+		fields = append(fields, d.Cache)
+	}
 	return slices.DeleteFunc(fields, func(f string) bool { return f == "" || slices.Contains(q.Omit, f) })
 }
 
 // Lacks says what is asked for that the server has no field for.
-func (q Request) Lacks() []string {
-	if q.IgnoreEOS && Named(q.Dialect).IgnoreEOS == "" {
-		return []string{"engine " + q.Dialect + " has no ignore_eos: answers end where the model ends them"}
+func (q Request) Lacks() (lacks []string) {
+	if q.Cache != nil && Named(q.Dialect).Cache == "" {
+		lacks = append(lacks, "engine "+q.Dialect+" has no cache_prompt: its prefix cache works as it is started")
 	}
-	return nil
+	if q.IgnoreEOS && Named(q.Dialect).IgnoreEOS == "" {
+		lacks = append(lacks, "engine "+q.Dialect+" has no ignore_eos: answers end where the model ends them")
+	}
+	return lacks
 }
 
 // TakesIDs says that a prompt may be token ids.
@@ -78,6 +85,9 @@ func (q Request) wire(limit int) wire {
 	}
 	if w.IgnoreEOS = sends(fieldIgnoreEOS); sends(fieldMinTokens) {
 		w.MinTokens = limit
+	}
+	if sends(fieldCache) {
+		w.Cache = q.Cache
 	}
 	if w.Timings = sends(fieldTimings); sends(fieldUsage) {
 		w.Options = &streamOptions{IncludeUsage: true, Continuous: sends(fieldContinuous)}

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-const leanPercent = 40 // a stream's share of the heap and its stack are small and live long: with 100 half as much again lies unused
+const leanPercent = 25 // a stream's share of the heap and its stack are small and live long: with 100 half as much again lies unused
 
 // Lean has the collector keep less in reserve while a load runs, unless it was set to something else already. Its work costs
 // processor time alone: the kernel's stamps do not wait for it.

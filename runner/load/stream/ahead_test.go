@@ -42,13 +42,7 @@ func TestConnectionsDialledAhead(t *testing.T) {
 }
 
 func TestDiallingAheadTellsWhatFailed(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := config(t, "http://"+l.Addr().String())
-	l.Close()
-	client := cfg.client()
+	client := config(t, refusing(t)).client()
 	if n, err := client.Dial(t.Context(), 5); n != 0 || err == nil {
 		t.Errorf("%d connections to a closed port, %v", n, err)
 	}

@@ -11,9 +11,14 @@ import (
 
 // reader reads bytes and says when they arrived, on the recording's clock.
 type reader interface {
-	// read hands on what arrives, as long as take wants more or for a while; then it gives nil. It waits for the first bytes.
-	read(take func(arrival) (more bool)) error
+	// read hands on what arrives, as long as who takes it wants more or for a while; then it gives nil. It waits for the first bytes.
+	read(by taker) error
 	kernel() bool // the stamps so far are the kernel's
+}
+
+// taker takes what a read brings, and says whether it wants more.
+type taker interface {
+	arrived(arrival) (more bool)
 }
 
 // arrival is bytes, valid until take returns, and when they came.
@@ -50,10 +55,10 @@ func newUserReader(c net.Conn, clock *Clock) reader {
 	return userReader{c, clock, make([]byte, smallRead)}
 }
 
-func (r userReader) read(take func(arrival) bool) error {
+func (r userReader) read(by taker) error {
 	n, err := r.Read(r.buf)
 	at := r.clock.Now()
-	if n > 0 && !take(arrival{r.buf[:n], at, -1}) {
+	if n > 0 && !by.arrived(arrival{r.buf[:n], at, -1}) {
 		return nil
 	}
 	return err

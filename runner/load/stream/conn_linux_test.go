@@ -34,10 +34,10 @@ func TestKernelStampsDoNotWaitForTheReader(t *testing.T) {
 	<-arrived
 	<-time.After(80 * time.Millisecond)
 	var at int64
-	err = c.read(func(a arrival) bool {
+	err = c.read(takes(func(a arrival) bool {
 		at = a.atUS
 		return false
-	})
+	}))
 	if now := cfg.Clock.Now(); err != nil || !c.kernel() || at < before || at > now-70_000 {
 		t.Errorf("stamp %d, sent at %d, read at %d, %v", at, before, now, err)
 	}

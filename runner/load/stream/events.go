@@ -9,7 +9,7 @@ import (
 
 // event takes one server-sent event. A token event is one that brings text, or grows a continuous usage.
 func (x *Exchange) event(name, data []byte) {
-	s, c := &x.seen, &x.chunk
+	s, c := &x.seen, new(chunk.Chunk)
 	if string(data) == "[DONE]" {
 		s.done = true
 		return
@@ -53,7 +53,7 @@ func (s *sight) undecodable(data []byte) {
 // that is not the last, brings one; a usage beside the finish reason alone is the final one.
 func (x *Exchange) tokenEvent(c *chunk.Chunk) {
 	s := &x.seen
-	if c.Usage && c.Choices > 0 && len(x.marks) == 0 && (c.Finish == nil || c.Text()) {
+	if c.Usage && c.Choices > 0 && x.marks.n == 0 && (c.Finish == nil || c.Text()) {
 		s.continuous = true
 	}
 	grown := s.continuous && c.Usage && c.Choices > 0 && c.Output > s.output
@@ -63,9 +63,9 @@ func (x *Exchange) tokenEvent(c *chunk.Chunk) {
 	}
 	s.reasoned = s.reasoned || c.Reasoning
 	if c.Answer && s.answer < 0 {
-		s.answer = len(x.marks)
+		s.answer = x.marks.n
 	}
-	x.marks = append(x.marks, newMark(s.readUS, c, s.ids))
+	x.marks.add(newMark(s.readUS, c, s.ids))
 	x.tokens.Add(1)
 	s.ids = 0
 	if s.inRead++; s.inRead > 1 {

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"assay/runner/load/chunk"
 	"assay/runner/record"
 )
 
@@ -39,7 +38,6 @@ const (
 type Exchange struct {
 	*Client
 	tokens atomic.Int64 // token events so far, for the live view
-	arrive func(arrival) bool
 	reads  *shard
 
 	conn   *conn
@@ -47,10 +45,9 @@ type Exchange struct {
 	watch  func() bool // ends the watch of the context over conn
 	resp   response
 	sse    sse
-	chunk  chunk.Chunk
 	seen   sight
 	halt   error // why the response is not read on
-	marks  []mark
+	marks  marks
 	reply  []byte
 	text   []byte // beginning of a body that is no event stream
 }
@@ -83,7 +80,6 @@ type sight struct {
 // NewExchange makes an exchange for one goroutine.
 func (c *Client) NewExchange() *Exchange {
 	x := &Exchange{Client: c, reads: c.vitals.shard()}
-	x.arrive = x.arrived // made once, so that a read allocates nothing
 	x.resp.body = x.body
 	x.sse.emit = x.event
 	return x
@@ -120,7 +116,8 @@ func Blank(c *Call) record.Request {
 func (x *Exchange) begin(c *Call) {
 	x.resp.reset()
 	x.sse.reset()
-	x.halt, x.marks, x.reply, x.text = nil, x.marks[:0], kept(x.reply), x.text[:0]
+	x.marks.reset()
+	x.halt, x.reply, x.text = nil, kept(x.reply), x.text[:0]
 	x.seen = sight{call: c, sentUS: record.Never, firstUS: record.Never, input: record.Never, cached: record.Never, answer: -1}
 }
 
@@ -230,7 +227,7 @@ func (x *Exchange) receive(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		err := x.conn.read(x.arrive)
+		err := x.conn.read(x)
 		x.tell()
 		if x.halt != nil {
 			return x.halt
@@ -254,7 +251,7 @@ func (x *Exchange) arrived(a arrival) bool {
 
 // untold says that the first token event has come and the call was not told.
 func (x *Exchange) untold() bool {
-	return len(x.marks) > 0 && x.seen.call.OnToken != nil && !x.seen.told
+	return x.marks.n > 0 && x.seen.call.OnToken != nil && !x.seen.told
 }
 
 // tell tells the call of its first token event. It is done here and not where that is parsed: others may wait for their turn there.
@@ -360,7 +357,7 @@ func (x *Exchange) fill(ctx context.Context, r *record.Request, end error) {
 	if s.usage {
 		r.OutputTokens = s.output
 	}
-	r.Events, r.TokenSource = weigh(x.marks, r.OutputTokens, s.continuous, s.hidden())
+	r.Events, r.TokenSource = weigh(&x.marks, r.OutputTokens, s.continuous, s.hidden())
 	if r.OutputTokens == record.Never && len(r.Events) > 0 {
 		r.OutputTokens = total(r.Events)
 	}

@@ -13,6 +13,7 @@ type inbox struct {
 	vector  unix.Iovec
 	control [64]byte
 	buf     []byte
+	warmth  uint64 // of what was touched ahead: a use for it
 }
 
 func newInbox() *inbox {

@@ -51,16 +51,20 @@ func stampsCome(from, to link, r reader) bool {
 		if _, err := from.Write([]byte{0}); err != nil {
 			return false
 		}
-		stamped := false
-		err := r.read(func(a arrival) bool {
-			stamped = a.lateUS >= 0
-			return false
-		})
-		if err != nil || stamped {
-			return stamped
+		var got stamped
+		if err := r.read(&got); err != nil || bool(got) {
+			return bool(got)
 		}
 		<-time.After(time.Millisecond)
 	}
+	return false
+}
+
+// stamped says whether the kernel has stamped what came.
+type stamped bool
+
+func (s *stamped) arrived(a arrival) bool {
+	*s = a.lateUS >= 0
 	return false
 }
 

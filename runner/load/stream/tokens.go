@@ -1,46 +1,25 @@
 package stream
 
-import (
-	"math"
-
-	"assay/runner/load/chunk"
-	"assay/runner/record"
-)
-
-// mark is a token event as the stream reader noted it, small because there is one for each token in flight.
-type mark struct {
-	atUS   int64
-	output int32 // usage so far; -1 when the event had none
-	ids    uint16
-	answer bool
-}
-
-func newMark(atUS int64, c *chunk.Chunk, ids int) mark {
-	m := mark{atUS: atUS, output: -1, ids: uint16(min(ids, math.MaxUint16)), answer: c.Answer}
-	if c.Usage {
-		m.output = int32(min(c.Output, math.MaxInt32))
-	}
-	return m
-}
+import "assay/runner/record"
 
 // weigh turns marks into events with tokens, and says where the counts come from: the growth of a continuous usage, else
 // the token ids, else an even share of the final usage, else one each. Where a usage is told, the sum equals it. hidden is how many of
 // the tokens are reasoning that no event brought: they came before the first one, and count with it.
-func weigh(marks []mark, usage int64, continuous bool, hidden int64) ([]record.Event, string) {
-	if len(marks) == 0 {
+func weigh(ms *marks, usage int64, continuous bool, hidden int64) ([]record.Event, string) {
+	if ms.n == 0 {
 		return nil, ""
 	}
-	events := make([]record.Event, len(marks))
-	for i, m := range marks {
+	events := make([]record.Event, ms.n)
+	for i, m := range ms.all() {
 		events[i].AtUS = m.atUS
 	}
 	switch {
 	case continuous:
-		grow(events, marks)
+		grow(events, ms)
 		settle(events, usage)
 		return events, "usage"
-	case allHaveIDs(marks):
-		for i, m := range marks {
+	case allHaveIDs(ms):
+		for i, m := range ms.all() {
 			events[i].Tokens = int64(m.ids)
 		}
 		events[0].Tokens += max(0, min(hidden, usage-total(events)))
@@ -59,18 +38,18 @@ func weigh(marks []mark, usage int64, continuous bool, hidden int64) ([]record.E
 }
 
 // grow gives each event the growth of the usage since the one before.
-func grow(events []record.Event, marks []mark) {
-	var seen int32
-	for i, m := range marks {
+func grow(events []record.Event, ms *marks) {
+	var seen int64
+	for i, m := range ms.all() {
 		if m.output > seen {
-			events[i].Tokens = int64(m.output - seen)
+			events[i].Tokens = m.output - seen
 			seen = m.output
 		}
 	}
 }
 
-func allHaveIDs(marks []mark) bool {
-	for _, m := range marks {
+func allHaveIDs(ms *marks) bool {
+	for _, m := range ms.all() {
 		if m.ids == 0 {
 			return false
 		}

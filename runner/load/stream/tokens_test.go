@@ -9,30 +9,28 @@ import (
 )
 
 func TestWeigh(t *testing.T) {
-	usage := func(outputs ...int32) []mark {
-		var marks []mark
+	usage := func(outputs ...int64) (ms marks) {
 		for _, o := range outputs {
-			marks = append(marks, mark{output: o})
+			ms.add(mark{output: o})
 		}
-		return marks
+		return ms
 	}
-	ids := func(counts ...uint16) []mark {
-		var marks []mark
+	ids := func(counts ...int) (ms marks) {
 		for _, n := range counts {
-			marks = append(marks, mark{output: -1, ids: n})
+			ms.add(mark{output: -1, ids: n})
 		}
-		return marks
+		return ms
 	}
 	cases := []struct {
 		name       string
-		marks      []mark
+		marks      marks
 		usage      int64
 		continuous bool
 		hidden     int64
 		want       []int64
 		source     string
 	}{
-		{"no events", nil, 4, false, 0, nil, ""},
+		{"no events", marks{}, 4, false, 0, nil, ""},
 		{"growth", usage(1, 2, 6), 6, true, 0, []int64{1, 1, 4}, "usage"},
 		{"growth, more at the end", usage(1, 2), 5, true, 0, []int64{1, 4}, "usage"},
 		{"growth, an event without", usage(1, -1, 3), 3, true, 0, []int64{1, 0, 2}, "usage"},
@@ -51,7 +49,7 @@ func TestWeigh(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			events, source := weigh(c.marks, c.usage, c.continuous, c.hidden)
+			events, source := weigh(&c.marks, c.usage, c.continuous, c.hidden)
 			var got []int64
 			for _, e := range events {
 				got = append(got, e.Tokens)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -66,9 +67,14 @@ func duplicate(c *net.TCPConn) (fd int, err error) {
 }
 
 // reading handles wires that are ready. What it reads into is the same for all, which the processor has at hand.
-func reading() func(*wire) {
+func reading() func([]*wire) {
 	in := newInbox()
-	return func(w *wire) { w.ready(in) }
+	return func(ready []*wire) {
+		in.warmth += warm(ready)
+		for _, w := range ready {
+			w.ready(in)
+		}
+	}
 }
 
 func (ws *wires) close() {
@@ -85,12 +91,13 @@ type wire struct {
 	fd     int
 	poller *poll.Poller[wire]
 	clock  *Clock
-	wake   chan error // how a wait ended
+	wake   chan error               // how a wait ended
+	reader atomic.Pointer[Exchange] // that read last
 
 	mu       sync.Mutex
-	take     func(arrival) bool // of who reads
-	awaited  uint32             // what a goroutine waits for; 0: none waits
-	watched  uint32             // what the poller looks for
+	taker    taker  // of the bytes to come
+	awaited  uint32 // what a goroutine waits for; 0: none waits
+	watched  uint32 // what the poller looks for
 	deadline time.Time
 	timer    *time.Timer
 	rings    time.Time // when the timer does; zero when it is not set
@@ -102,7 +109,12 @@ type wire struct {
 
 func (w *wire) kernel() bool { return w.stamped }
 
-func (w *wire) read(take func(arrival) bool) error { return w.await(poll.In, take) }
+func (w *wire) read(by taker) error {
+	if x, ok := by.(*Exchange); ok {
+		w.reader.Store(x)
+	}
+	return w.await(poll.In, by)
+}
 
 // Write sends everything, and gives how many bytes went out when it could not.
 func (w *wire) Write(b []byte) (int, error) {
@@ -125,14 +137,14 @@ func (w *wire) Write(b []byte) (int, error) {
 }
 
 // await waits until the poller has done what the connection was ready for, or the deadline passes.
-func (w *wire) await(event uint32, take func(arrival) bool) error {
-	if err := w.begin(event, take); err != nil {
+func (w *wire) await(event uint32, by taker) error {
+	if err := w.begin(event, by); err != nil {
 		return err
 	}
 	return <-w.wake
 }
 
-func (w *wire) begin(event uint32, take func(arrival) bool) error {
+func (w *wire) begin(event uint32, by taker) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -141,14 +153,14 @@ func (w *wire) begin(event uint32, take func(arrival) bool) error {
 	case w.late():
 		return os.ErrDeadlineExceeded
 	}
-	w.awaited, w.take = event, take
+	w.awaited, w.taker = event, by
 	return w.watch(event)
 }
 
 // end ends a wait.
 func (w *wire) end(err error) {
 	if w.awaited != 0 {
-		w.awaited, w.take = 0, nil
+		w.awaited, w.taker = 0, nil
 		w.wake <- err
 	}
 }
@@ -167,7 +179,7 @@ func (w *wire) ready(in *inbox) {
 	case w.closed:
 	case w.awaited == 0:
 		_ = w.watch(0)
-	case w.take == nil:
+	case w.taker == nil:
 		w.end(nil)
 	default:
 		w.receive(in)
@@ -186,7 +198,7 @@ func (w *wire) receive(in *inbox) {
 	default:
 		w.room = fit(w.room, n)
 		at, late := w.place(in.stamp(), w.clock.Now())
-		if !w.take(arrival{in.buf[:n], at, late}) {
+		if !w.taker.arrived(arrival{in.buf[:n], at, late}) {
 			w.end(nil)
 		}
 	}

@@ -36,6 +36,11 @@ func wired(t *testing.T) (*wire, net.Conn) {
 	return c.link.(*wire), there
 }
 
+// takes is a taker that a test writes down.
+type takes func(arrival) bool
+
+func (t takes) arrived(a arrival) bool { return t(a) }
+
 // TestLongWrites wait for a server that reads late, and go out whole.
 func TestLongWrites(t *testing.T) {
 	w, there := wired(t)
@@ -58,7 +63,7 @@ func TestLongWrites(t *testing.T) {
 // TestDeadlines end what waits, before it begins or after; one that was put off does not.
 func TestDeadlines(t *testing.T) {
 	w, there := wired(t)
-	hear := func() error { return w.read(func(arrival) bool { return false }) }
+	hear := func() error { return w.read(takes(func(arrival) bool { return false })) }
 	if w.SetDeadline(time.Now().Add(20*time.Millisecond)) != nil {
 		t.Fatal("no deadline")
 	}

@@ -110,9 +110,9 @@ func (p *Poller[T]) Watch(fd int, before, now uint32) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.fd, op, fd, &unix.EpollEvent{Events: now, Fd: int32(fd)}))
 }
 
-// Run calls handle with the owner of each descriptor that is ready, again and again as long as it is, until Close. An owner whose
-// descriptor was removed meanwhile may still come.
-func (p *Poller[T]) Run(handle func(*T)) {
+// Run calls handle with the owners of the descriptors that are ready, again and again as long as they are, until Close. An owner whose
+// descriptor was removed meanwhile may still come. The slice is valid until handle returns.
+func (p *Poller[T]) Run(handle func([]*T)) {
 	defer func() { _ = unix.Close(p.fd) }()
 	_ = p.door.Read(func(gate uintptr) bool { // ends with Close alone
 		var told [1]unix.EpollEvent
@@ -124,17 +124,13 @@ func (p *Poller[T]) Run(handle func(*T)) {
 }
 
 // look handles what is ready and says whether there was anything.
-func (p *Poller[T]) look(handle func(*T)) bool {
+func (p *Poller[T]) look(handle func([]*T)) bool {
 	n, errno := wait(uintptr(p.fd), p.events[:])
 	if n == 0 {
 		return errno == unix.EINTR
 	}
-	many := p.find(n)
-	for _, owner := range p.ready[:n] {
-		if owner != nil {
-			handle(owner)
-		}
-	}
+	ready, many := p.find(n)
+	handle(ready)
 	if n >= worth && !many {
 		rest()
 	}
@@ -142,13 +138,16 @@ func (p *Poller[T]) look(handle func(*T)) bool {
 }
 
 // find looks up whose events they are, and says whether that is a large part of all.
-func (p *Poller[T]) find(n int) (many bool) {
+func (p *Poller[T]) find(n int) (ready []*T, many bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, e := range p.events[:n] {
-		p.ready[i] = p.owners[e.Fd]
+	ready = p.ready[:0]
+	for _, e := range p.events[:n] {
+		if owner := p.owners[e.Fd]; owner != nil {
+			ready = append(ready, owner)
+		}
 	}
-	return n*share > p.count
+	return ready, n*share > p.count
 }
 
 // wait asks an instance for its events without waiting: RawSyscall leaves the scheduler alone.

@@ -46,10 +46,12 @@ func TestReadyUntilRead(t *testing.T) {
 	got := make(chan string, 4*n)
 	var running sync.WaitGroup
 	running.Go(func() {
-		p.Run(func(fd *int) {
-			var b [2]byte
-			if n, err := unix.Read(*fd, b[:]); err == nil {
-				got <- string(b[:n])
+		p.Run(func(ready []*int) {
+			for _, fd := range ready {
+				var b [2]byte
+				if n, err := unix.Read(*fd, b[:]); err == nil {
+					got <- string(b[:n])
+				}
 			}
 		})
 	})
@@ -86,13 +88,15 @@ func TestOnlyWhatIsWatchedFor(t *testing.T) {
 		p.Add(fds[i], &names[i])
 	}
 	told := make(chan string)
-	go p.Run(func(name *string) {
-		for i := range names {
-			if name == &names[i] {
-				_ = p.Watch(fds[i], map[int]uint32{0: Out, 2: In}[i], 0)
+	go p.Run(func(ready []*string) {
+		for _, name := range ready {
+			for i := range names {
+				if name == &names[i] {
+					_ = p.Watch(fds[i], map[int]uint32{0: Out, 2: In}[i], 0)
+				}
 			}
+			told <- *name
 		}
-		told <- *name
 	})
 	send(t, far[1], "x")
 	if err := p.Watch(fds[0], 0, Out); err != nil {

@@ -1,0 +1,2 @@
+// Package count holds an engine's own counters against what the client recorded.
+package count

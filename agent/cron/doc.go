@@ -1,0 +1,2 @@
+// Package cron calls for schedules at their times.
+package cron

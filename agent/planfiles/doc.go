@@ -1,0 +1,2 @@
+// Package planfiles finds the files that a plan names.
+package planfiles

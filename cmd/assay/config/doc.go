@@ -1,0 +1,2 @@
+// Package config reads the configuration file of the daemon.
+package config

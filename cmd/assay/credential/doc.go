@@ -1,0 +1,2 @@
+// Package credential reads the credentials that systemd gives a service as files, in place of variables.
+package credential

@@ -1,0 +1,2 @@
+// Package daemon talks to the daemon that holds a data directory, over its Unix socket.
+package daemon

@@ -1,0 +1,2 @@
+// Package follow shows the events of a run as they come.
+package follow

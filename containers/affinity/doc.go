@@ -1,0 +1,2 @@
+// Package affinity places a program on CPUs and memory nodes of this machine. It is a room of package containers.
+package affinity

@@ -1,0 +1,2 @@
+// Package socket finds where the container engine of this machine listens. It is a room of package containers.
+package socket

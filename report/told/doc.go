@@ -1,0 +1,2 @@
+// Package told shows what another client printed of a run beside what its own requests give.
+package told
