@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/docker/docker/api/types/image"
@@ -23,8 +24,6 @@ type limits struct {
 }
 
 func usualLimits() limits { return limits{stall: 15 * time.Minute, pause: 5 * time.Second, tries: 3} }
-
-var errStalled = errors.New("no progress")
 
 // message is a line of the engine's answer to a pull or a load.
 type message struct {
@@ -86,17 +85,19 @@ func (j job) once(ctx context.Context, c *client.Client, tell func(Progress)) (w
 		return cause{}, credentialsFault(j.auth.host, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	quiet := newSilence(j.limits.stall, tell)
+	var watch sync.WaitGroup
+	watch.Go(func() { quiet.watch(ctx, cancel) })
+	defer watch.Wait()
 	defer cancel(nil)
-	stall := time.AfterFunc(j.limits.stall, func() { cancel(errStalled) })
-	defer stall.Stop()
-	t := track(j.manifest, j.have, tell)
+	t := track(j.manifest, j.have, quiet.show)
 	body, err := c.ImagePull(ctx, j.image, image.PullOptions{RegistryAuth: header})
 	if err != nil {
 		return j.failed(ctx, err.Error(), t)
 	}
 	defer body.Close()
 	failure, err := drain(body, func(m message) {
-		stall.Reset(j.limits.stall)
+		quiet.broken()
 		t.message(m)
 	})
 	if err != nil {

@@ -125,6 +125,7 @@ func TestPullFaults(t *testing.T) {
 
 // An engine that says nothing for too long is left, and the user's own end of a pull is no fault.
 func TestPullThatStops(t *testing.T) {
+	var told []string
 	silent := func(ctx context.Context, l limits, now func()) error {
 		mux := fakeEngine()
 		mux.HandleFunc("GET /v1.41/images/", enginetest.Status(http.StatusNotFound, `{"message":"No such image"}`))
@@ -134,6 +135,7 @@ func TestPullThatStops(t *testing.T) {
 			<-r.Context().Done()
 		})
 		_, err := prepare(ctx, connected(t, enginetest.Socket(t, mux)), Wanted{Image: "127.0.0.1:1/lab/engine@" + digest}, l, func(p Progress) {
+			told = append(told, p.Status)
 			if p.Done > 0 {
 				now()
 			}
@@ -142,6 +144,9 @@ func TestPullThatStops(t *testing.T) {
 	}
 	stall := 2 * time.Second // in which a busy machine gets as far as its silence
 	enginetest.WantFault(t, silent(t.Context(), limits{stall: stall, tries: 3}, func() {}), "image.stalled", "5 of 9 MB")
+	if len(told) < 3 || !strings.HasPrefix(told[len(told)-1], "the container engine has said nothing for ") {
+		t.Errorf("a silent engine: told %q", told)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if err := silent(ctx, quick(), cancel); err == nil || strings.Contains(err.Error(), "(image.") {
