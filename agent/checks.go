@@ -22,6 +22,7 @@ func CheckRequest(ctx context.Context, h probes.Host, s probes.SUT, p plan.Plan)
 			r.ModelPath = name
 		}
 		r.ModelGone = h.Live && h.Absent(r.ModelPath)
+		r.ModelPath = h.SafePaths()(r.ModelPath) // mounts stand so in the SUT
 	}
 	if p.Server.Image != "" {
 		image := probes.ReadImage(ctx, h, p.Server.Image)

@@ -42,6 +42,10 @@ func TestCheckRequest(t *testing.T) {
 	if r := CheckRequest(t.Context(), here, probes.SUT{}, p); r.ModelGone || r.ModelPath != "/mnt/fast/models/llm" {
 		t.Errorf("the model is there: %+v", r)
 	}
+	here.Uname = func() (probes.Uname, error) { return probes.Uname{Nodename: "fast"}, nil }
+	if r := CheckRequest(t.Context(), here, probes.SUT{}, p); r.ModelGone || r.ModelPath != "/mnt/[host]/models/llm" {
+		t.Errorf("a SUT names the mount without the machine's name: %+v", r)
+	}
 	if r := CheckRequest(t.Context(), probes.Host{Root: root}, probes.SUT{}, plan.Plan{}); r.ModelPath != "" || len(r.Ports) != 0 {
 		t.Errorf("no plan: %+v", r)
 	}

@@ -103,6 +103,21 @@ func secretHost(t *testing.T) Host {
 	return openCapture(t, dir)
 }
 
+// TestCaptureOfNode1: a machine whose name the kernel uses too loses no memory node in its capture.
+func TestCaptureOfNode1(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/hosts/bare-metal-mi300x")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "uname.json"), `{"nodename":"node1","release":"6.8.0"}`)
+	h := openCapture(t, dir)
+	path, _ := captureOf(t, h)
+	want, got := Read(t.Context(), h, Program{}).CPU.NUMANodes, Read(t.Context(), openCapture(t, path), Program{}).CPU.NUMANodes
+	if diff := cmp.Diff(want, got); diff != "" || len(got.Items) != 3 {
+		t.Errorf("%d nodes (-host +capture)\n%s", len(got.Items), diff)
+	}
+}
+
 // TestCaptureIsAnonymous scans a whole capture, names and contents, for everything that names the machine.
 func TestCaptureIsAnonymous(t *testing.T) {
 	h := secretHost(t)

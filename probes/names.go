@@ -49,6 +49,7 @@ type (
 	Sample       = sut.Sample
 	Host         = host.Host
 	Output       = host.Output
+	Uname        = host.Uname
 	Check        = check.Check
 	CheckState   = check.State
 	CheckRequest = check.Request

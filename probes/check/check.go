@@ -31,7 +31,7 @@ type Request struct {
 	SUT       sut.SUT
 	Wanted    Wanted
 	Image     *sut.Image // the plan's container image; nil when it names none
-	ModelPath string     // the model's file or folder on the host with its links resolved; "" when there is no plan, or it names none
+	ModelPath string     // the model's file or folder on the host with its links resolved, as a SUT writes paths; "" when there is no plan, or it names none
 	ModelGone bool       // nothing is at ModelPath on this machine
 	Ports     []int      // ports of the host that the plan's server is to listen on; a port that is chosen at the start is none
 

@@ -52,14 +52,13 @@ func roomOf(r Request) (room sut.Filesystem, why string) {
 		return room, list.Unknown
 	}
 	better, why := moreFree, "no file system tells its free space"
-	path := host.Anonymous(r.ModelPath)
 	if r.ModelPath != "" {
-		better = func(a, b sut.Filesystem) bool { return len(mountOf(a, path)) > len(mountOf(b, path)) }
+		better = func(a, b sut.Filesystem) bool { return len(mountOf(a, r.ModelPath)) > len(mountOf(b, r.ModelPath)) }
 		why = "no file system is known to hold " + r.ModelPath
 	}
 	found := false
 	for _, f := range list.Items {
-		if r.ModelPath != "" && !holds(f, path) {
+		if r.ModelPath != "" && !holds(f, r.ModelPath) {
 			continue
 		}
 		if !found || better(f, room) {

@@ -14,8 +14,8 @@ import (
 
 // cleaner takes out of a capture what names the machine, its place or its owner.
 type cleaner struct {
-	host  *regexp.Regexp // in files that may hold it in any spelling
-	plain *regexp.Regexp // in all others: as it is written, where it is no common word
+	host  nodeName // in files that may hold it
+	plain nodeName // in all others
 	homes func(string) string
 	ids   func(string) string
 	mark  func(serial string) string // a serial number as its hash
@@ -29,24 +29,10 @@ type cleaner struct {
 
 func (r *recording) cleaner(h Host) cleaner {
 	c := cleaner{homes: r.homes(), ids: WithoutIDs(), mark: h.marked, numbers: identifiers()[:4], secrets: withoutSecrets(), disks: disks(), patterns: outputPatterns(), addresses: identifiers()}
-	if r.uname == nil || len(r.uname.Nodename) < 3 || r.uname.Nodename == "localhost" {
-		return c
+	if r.uname != nil {
+		c.host, c.plain = inAnyCase(r.uname.Nodename), asWritten(r.uname.Nodename)
 	}
-	short, _, _ := strings.Cut(r.uname.Nodename, ".")
-	doubled := strings.ReplaceAll(short, "-", "--") // as device mapper writes it
-	alternatives := []string{regexp.QuoteMeta(r.uname.Nodename), regexp.QuoteMeta(short), regexp.QuoteMeta(doubled)}
-	c.host = regexp.MustCompile(`(?i)\b(` + strings.Join(alternatives, "|") + `)\b`)
-	c.plain = hostName(r.uname.Nodename)
 	return c
-}
-
-// hostName finds a host's name in a text, nil for a name that may be a word of another meaning.
-func hostName(node string) *regexp.Regexp {
-	short, _, dotted := strings.Cut(node, ".")
-	if len(short) < 4 || !dotted && !strings.ContainsAny(short, "0123456789-") || short == "localhost" {
-		return nil
-	}
-	return regexp.MustCompile(`\b(` + regexp.QuoteMeta(node) + "|" + regexp.QuoteMeta(short) + `)\b`)
 }
 
 func compile(patterns ...string) *regexp.Regexp {
@@ -68,9 +54,9 @@ const (
 func identifiers() []identifier {
 	return []identifier{
 		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, podID, containerID), "[uuid]"},
-		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`), "[mac]"},
+		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`, `(?i)\b[0-9a-f]{2}(-[0-9a-f]{2}){5,}\b`, `(?i)\b[0-9a-f]{4}\.[0-9a-f]{12}\b`), "[mac]"}, // the last is a bridge's id
 		{compile(`(?i)\b[0-9a-f]{4}(:[0-9a-f]{4}){3}\b`), "[guid]"},
-		{compile(`(?i)\benx[0-9a-f]{12}\b`), "enx-mac"},
+		{compile(`(?i)\b(?:en|wl|ww)x[0-9a-f]{12}\b`), "enx-mac"},
 		{compile(`\b\d{1,3}(\.\d{1,3}){3}\b`), "[ip]"},
 		{compile(`(?i)\b[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7}\b`, `(?i)\b([0-9a-f]{1,4}:){1,6}:([0-9a-f]{1,4}(:[0-9a-f]{1,4})*)?`), "[ip]"},
 	}
@@ -88,10 +74,7 @@ func cut(s string, ids []identifier) string {
 
 // scrub is Anonymous, and cuts the host's name.
 func (c cleaner) scrub(s string) string {
-	if c.host != nil {
-		s = c.host.ReplaceAllString(s, "[host]")
-	}
-	return cut(s, c.addresses)
+	return cut(c.host.cut(s), c.addresses)
 }
 
 // WithoutIDs gives a function that cuts MAC addresses, GUIDs and UUIDs out of a path or a name: interfaces are named after their MAC
@@ -105,16 +88,9 @@ func WithoutIDs() func(string) string {
 // on a terminal instead of standing there.
 func (h Host) ForDocument() func(string) string {
 	ids, secrets, disk := WithoutIDs(), withoutSecrets(), byID()
-	var name *regexp.Regexp
-	if u, err := h.Kernel(); err == nil {
-		name = hostName(u.Nodename)
-	}
+	name := h.node(asWritten)
 	return func(s string) string {
-		s = Legible(s)
-		if name != nil {
-			s = name.ReplaceAllString(s, "[host]")
-		}
-		return secrets(disk.ReplaceAllString(ids(s), "${1}${3}[device]"))
+		return secrets(disk.ReplaceAllString(ids(name.cut(Legible(s))), "${1}${3}[device]"))
 	}
 }
 
@@ -139,10 +115,7 @@ func legible(r rune) rune {
 
 // name cleans a path or the reason of a failed read.
 func (c cleaner) name(s string) string {
-	if c.plain != nil {
-		s = c.plain.ReplaceAllString(s, "[host]")
-	}
-	return c.secrets(c.ids(c.disks(c.homes(s))))
+	return c.secrets(c.ids(c.disks(c.homes(c.plain.cut(s)))))
 }
 
 // mount cleans a mount point as file cleans it in mountinfo.
@@ -158,8 +131,8 @@ func (c cleaner) keys(m map[string]string) map[string]string {
 
 // SafeCmdline cuts values that could hold a secret, name the machine or lead to another. What is passed through ("iommu.passthrough=1") is no password.
 func SafeCmdline(line string) string {
-	fields := options(line)
-	words := regexp.MustCompile(`(?i)(pass|secret|token|key|auth|cred|user|login|host|domain|serial|cookie|setenv|iscsi|nvmf|zfcp|znet|luks|bootif|netroot|nameserver|url)`)
+	fields := options(strings.TrimSpace(line))
+	words := regexp.MustCompile(`(?i)(pass|secret|token|key|psk|pwd|auth|cred|user|login|host|domain|serial|cookie|setenv|iscsi|nvmf|zfcp|znet|luks|bootif|netroot|nameserver|url)`)
 	secret := func(text string) bool { return words.MatchString(strings.ReplaceAll(text, "passthrough", "")) }
 	partUUID := regexp.MustCompile(`PARTUUID=[0-9a-fA-F-]+`)
 	domain := regexp.MustCompile(`[A-Za-z]\.[A-Za-z]`)
@@ -215,7 +188,7 @@ func (c cleaner) known(name string, b []byte) []byte {
 		return keepLines(b, func(l string) bool {
 			return strings.HasPrefix(l, "E:MEMORY_") && !strings.Contains(l, "SERIAL") && !strings.Contains(l, "ASSET")
 		})
-	case base == "unique_id" || base == "boot_id":
+	case slices.Contains([]string{"unique_id", "boot_id", "xgmi_hive_id", "xgmi_device_id"}, base):
 		return c.hashed(b)
 	case slices.Contains(numberFiles(), base) && len(bytes.TrimSpace(b)) > 0:
 		return []byte("cut\n") // short enough to be found by trying, were it hashed
@@ -227,6 +200,8 @@ func (c cleaner) known(name string, b []byte) []byte {
 		return []byte(c.scrub(SafeCmdline(string(b))) + "\n")
 	case base == "mountinfo":
 		return []byte(c.scrub(c.mounts(string(b))))
+	case strings.HasSuffix(name, "/dm/name"):
+		return []byte(c.host.cut(string(b)))
 	case strings.HasSuffix(name, "/dm/uuid"):
 		prefix, _, _ := bytes.Cut(b, []byte("-"))
 		return append(prefix, '-')
@@ -251,7 +226,7 @@ func numberFiles() []string {
 	return []string{
 		"serial_number", "serial", "wwid", "wwn", "eui", "nguid", "product_serial", "board_serial", "chassis_serial", "product_uuid",
 		"board_asset_tag", "chassis_asset_tag", "subsysnqn", "phys_switch_id", "machine-id",
-		"hostnqn", "hostid", "dhchap_secret", "dhchap_ctrl_secret", "tls_key", "tls_configured_key", "ifalias", "phys_port_id",
+		"hostnqn", "hostid", "dhchap_secret", "dhchap_ctrl_secret", "tls_key", "tls_configured_key", "ifalias", "phys_port_id", "fru_id",
 	}
 }
 
@@ -294,10 +269,7 @@ func (c cleaner) mountSource(fstype, source string) string {
 // any cleans a text of any kind. IP addresses stay, since version numbers such as 1.2.3.4 look like them; where texts hold addresses,
 // scrub cuts them.
 func (c cleaner) any(s string) string {
-	if c.plain != nil {
-		s = c.plain.ReplaceAllString(s, "[host]")
-	}
-	return c.secrets(c.disks(cut(s, c.numbers)))
+	return c.secrets(c.disks(cut(c.plain.cut(s), c.numbers)))
 }
 
 func (c cleaner) hashed(b []byte) []byte {

@@ -46,7 +46,7 @@ func cleaned(c cleaner, place, text string) string {
 func TestSecretsAreCut(t *testing.T) {
 	for _, secret := range []string{
 		"hf_abcdefghijklmnopqrst", "sk-abcdefghijklmnop1234", "ghp_abcdefghijklmnopqrstuvwxyz", "AKIAABCDEFGHIJKLMNOP", "0a1b2c3d-1111-4222-8333-444455556666", "02:00:5e:10:00:01",
-		"946d:ae03:00aa:bbcc", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2ln",
+		"946d:ae03:00aa:bbcc", "02-00-5e-10-00-01", "8000.02005e100001", "wlx02005e100001", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2ln",
 	} {
 		for _, place := range places() {
 			if text := cleaned(anyCleaner(), place, "x "+secret+" y\n"); strings.Contains(text, secret) {
@@ -81,6 +81,7 @@ func TestOwnersAreCut(t *testing.T) {
 		"dmesg": {
 			"[    2.1] nfs: server s3cret not responding\n", "[    2.7] audit: exe=x acct=\"s3cret\"\n", "[    2.3] nvme nvme0: new ctrl: NQN \"nqn.1994-11.com.samsung:nvme:s3cret\", addr 10.4.4.4\n",
 			"[    0.0] Kernel command line: root=nfs:s3cret.corp:/x quiet\n",
+			"[    1.0] nvme nvme0: serial s3cret-1234\n", "[    1.1] nvme nvme0: S/N s3cret-1234\n",
 		},
 		"/dev/kmsg": {"6,339,5140900,-;systemd[1]: Hostname set to <s3cret>.\n"},
 		"lsblk":     {`{"name":"x","owner":"s3cret"}`},
@@ -125,9 +126,56 @@ func TestFactsStay(t *testing.T) {
 // TestHostNames: a name that is a common word is cut only where nothing else can be meant.
 func TestHostNames(t *testing.T) {
 	for node, want := range map[string]bool{"gpu-node-17": true, "mi300x-a": true, "ubuntu": false, "db1": false, "server": false, "node7": true, "": false, "localhost": false, "web.example.org": false, "gpus.example.org": true} {
-		if got := hostName(node) != nil; got != want {
+		if got := asWritten(node) != nil; got != want {
 			t.Errorf("%q: %v", node, got)
 		}
+	}
+}
+
+// TestNumbersOfTheWorldAreCut: a controller, a disk and a fabric of GPUs are known by a number that the kernel logs or shows.
+func TestNumbersOfTheWorldAreCut(t *testing.T) {
+	const number = "500605b00f3c2a10"
+	for place, texts := range map[string][]string{
+		"dmesg": {"mpt3sas_cm0: host_add: handle(0x0001), sas_addr(0x500605b00f3c2a10), phys(8)", "scsi 0:0:1:0: enclosure logical id (0x500605b00f3c2a10), slot(0)", "device_name(0x500605b00f3c2a10)",
+			"amdgpu: XGMI: Add node 0, hive 0x500605b00f3c2a10", "lpfc 0000:3b:00.0: WWPN 500605B00F3C2A10", "ata1.00: WWN 0x500605b00f3c2a10"},
+		"/sys/bus/pci/devices/0000:1b:00.0/xgmi_hive_info/xgmi_hive_id": {number}, "/sys/bus/pci/devices/0000:1b:00.0/xgmi_device_id": {number}, "/sys/bus/pci/devices/0000:1b:00.0/fru_id": {number},
+	} {
+		for _, text := range texts {
+			once := cleaned(anyCleaner(), place, text+"\n")
+			if strings.Contains(strings.ToLower(once), number) {
+				t.Errorf("%s keeps %q", place, once)
+			}
+			if twice := cleaned(anyCleaner(), place, once); twice != once {
+				t.Errorf("%s: %q becomes %q", place, once, twice)
+			}
+		}
+	}
+}
+
+// TestNodeNameSpellings: volume groups and mounts are named after their machine; the kernel's own names and longer words are not.
+func TestNodeNameSpellings(t *testing.T) {
+	for _, c := range []struct{ node, text, want string }{
+		{"gpu-node-17.example.org", "/dev/mapper/rhel_gpu--node--17-root rd.lvm.lv=rhel_gpu-node-17/root", "/dev/mapper/rhel_[host]-root rd.lvm.lv=rhel_[host]/root"},
+		{"gpu-node-17.example.org", "gpu-node-17.example.org:/x gpu-node-17_a_gpu-node-17 gpu-node-170", "[host]:/x [host]_a_[host] gpu-node-170"},
+		{"node1", "/sys/devices/system/node/node1/cpulist /data/node1 node10", "/sys/devices/system/node/node1/cpulist /data/[host] node10"},
+	} {
+		if got := asWritten(c.node).cut(c.text); got != c.want {
+			t.Errorf("%s: %q becomes %q", c.node, c.text, got)
+		}
+	}
+	r := &recording{uname: &Uname{Nodename: "aurora"}}
+	c := r.cleaner(Host{})
+	for place, text := range map[string]string{
+		"/sys/block/dm-0/dm/name": "aurora--vg-root", "/proc/cmdline": "root=/dev/mapper/aurora--vg-root", "/proc/self/mountinfo": "22 1 253:0 / /data/aurora rw - xfs /dev/mapper/rhel_aurora-root rw\n",
+		"lsblk": `{"name":"aurora--vg-root"}`, "findmnt": `{"source":"/dev/mapper/aurora--vg-root"}`,
+	} {
+		if got := cleaned(c, place, text); strings.Contains(got, "aurora") || !strings.Contains(got, "[host]") {
+			t.Errorf("%s: %q becomes %q", place, text, got)
+		}
+	}
+	h := Host{Uname: func() (Uname, error) { return Uname{Nodename: "aurora"}, nil }}
+	if got := h.SafePaths()("/data/aurora/10.1.2.3"); got != "/data/[host]/[ip]" {
+		t.Error(got)
 	}
 }
 

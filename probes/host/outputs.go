@@ -13,9 +13,9 @@ import (
 
 // patterns find in outputs what names a device, its owner or its place.
 type patterns struct {
-	device, serial, cell, tag, lspci, vpd, commandLine, logSerial, foreign, qualified, wwn, process *regexp.Regexp
-	label                                                                                           map[string]*regexp.Regexp // by program: the labels of lines to be cut
-	program                                                                                         *regexp.Regexp
+	device, serial, cell, tag, lspci, vpd, commandLine, logSerial, logNumber, foreign, qualified, wwn, process *regexp.Regexp
+	label                                                                                                      map[string]*regexp.Regexp // by program: the labels of lines to be cut
+	program                                                                                                    *regexp.Regexp
 }
 
 func outputPatterns() patterns {
@@ -38,7 +38,8 @@ func outputPatterns() patterns {
 		qualified:   regexp.MustCompile(`\b(nqn|iqn)\.[^\s"',]+`),
 		wwn:         regexp.MustCompile(`("wwn"\s*:\s*)\{[^{}]*\}`),
 		process:     regexp.MustCompile(`("name"\s*:\s*")((?:[^"\\]|\\.)*)"`),
-		logSerial:   regexp.MustCompile(`(?i)(\b(?:s/n|sn|serial)(?: ?(?:number|no\.?))?\s*[:=]\s*)\S+`),
+		logSerial:   regexp.MustCompile(`(?i)(\b(?:s/n|sn|serial)(?: ?(?:number|no\.?))?)(\s*[:=]\s*\S+|\s+[a-z]*[0-9][a-z0-9-]{5,})`),
+		logNumber:   regexp.MustCompile(`(?i)(\b(?:sas_addr|device[_ ]name|logical id|hive(?:[_ ]id)?|ww(?:p|n)?n|wwid|guid)\W{1,3})(?:0x)?[0-9a-f]{8,16}\b`),
 	}
 }
 
@@ -53,7 +54,9 @@ func (c cleaner) output(argv []string, b []byte) []byte {
 	case "dmesg", "journalctl":
 		s = c.kernelLog(s)
 	case "findmnt":
-		s = c.mountTree(s)
+		s = c.host.cut(c.mountTree(s))
+	case "lsblk":
+		s = c.host.cut(s) // volume groups are named after it
 	case "smartctl":
 		s = c.wwn.ReplaceAllString(s, "$1{}")
 	case "amd-smi":
@@ -208,7 +211,8 @@ func (c cleaner) kernelLog(s string) string {
 		return label + ": " + SafeCmdline(command)
 	})
 	s = string(keepLines([]byte(s), func(line string) bool { return !c.foreign.MatchString(line) }))
-	s = c.qualified.ReplaceAllString(c.logSerial.ReplaceAllString(s, "${1}cut"), "$1.[cut]")
+	s = c.logNumber.ReplaceAllString(c.logSerial.ReplaceAllString(s, "${1}: cut"), "${1}cut")
+	s = c.qualified.ReplaceAllString(s, "$1.[cut]")
 	return c.scrub(s)
 }
 

@@ -15,7 +15,7 @@ func Probe(_ context.Context, h host.Host, s *sut.SUT) error {
 		Distro:       sut.First(distro(h, "/etc/os-release"), distro(h, "/usr/lib/os-release")),
 		Kernel:       host.KernelRelease(h),
 		Architecture: architecture(h),
-		Cmdline:      sut.Convert(host.TextFact(h, "/proc/cmdline"), func(t string) (string, error) { return host.SafeCmdline(t), nil }),
+		Cmdline:      sut.Convert(host.TextFact(h, "/proc/cmdline"), func(t string) (string, error) { return h.WithoutNode(host.SafeCmdline(t)), nil }),
 		SecureBoot:   readSecureBoot(h),
 		Lockdown:     sut.Convert(host.TextFact(h, "/sys/kernel/security/lockdown"), host.Bracketed),
 		Taint:        sut.Convert(host.TextFact(h, "/proc/sys/kernel/tainted"), parseTaint),

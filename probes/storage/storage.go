@@ -31,11 +31,12 @@ func Probe(ctx context.Context, h host.Host, s *sut.SUT) error {
 type machine struct {
 	host.Host
 	look lookup
-	tree *blockTree // nil with the kernel's files
+	safe func(string) string // a path as a document may hold it
+	tree *blockTree          // nil with the kernel's files
 }
 
 func open(ctx context.Context, h host.Host) (machine, error) {
-	m := machine{Host: h, look: sysfsDevices(h)}
+	m := machine{Host: h, look: sysfsDevices(h), safe: h.SafePaths()}
 	_, err := h.List(blockDir)
 	if err == nil || h.Live {
 		return m, err
@@ -147,7 +148,7 @@ func (m machine) sourceName(name string) string {
 // filesystem tells all of a file system but its size.
 func (m machine) filesystem(ctx context.Context, f mounted, source string) sut.Filesystem {
 	out := sut.Filesystem{
-		Mount: sut.Known(host.Anonymous(f.point), source), Mounts: sut.Known(anonymous(f.points), source), Options: options(f.mount, source),
+		Mount: sut.Known(m.safe(f.point), source), Mounts: sut.Known(m.allSafe(f.points), source), Options: options(f.mount, source),
 		FSType: sut.Known(f.fstype, source),
 	}
 	if f.fstype == "" {
@@ -227,10 +228,10 @@ func joined(source, where string) string {
 	return source + " and " + where
 }
 
-func anonymous(points []string) []string {
+func (m machine) allSafe(points []string) []string {
 	out := make([]string, len(points))
 	for i, p := range points {
-		out[i] = host.Anonymous(p)
+		out[i] = m.safe(p)
 	}
 	return out
 }
