@@ -140,6 +140,31 @@ func TestThroughput(t *testing.T) {
 	})
 }
 
+// TestThroughputOfMultipath: a drive of two paths is one, whether the kernel counts at its paths or at the drive too.
+func TestThroughputOfMultipath(t *testing.T) {
+	for name, head := range map[string]string{"at its paths": " 259 1 nvme0n1 0 0 0 0 0 0 0 0 0 0 0\n", "at both": " 259 1 nvme0n1 1 0 500 0 1 0 300 0 0 1500 9\n"} {
+		t.Run(name, func(t *testing.T) {
+			m := newTree(t)
+			m.put("proc/net/dev", "")
+			m.put("proc/diskstats", " 0 0 nvme0c0n1 0 0 100 0 0 0 100 0 0 0 0\n 0 0 nvme0c1n1 0 0 0 0 0 0 0 0 0 0 0\n 259 1 nvme0n1 0 0 0 0 0 0 0 0 0 0 0\n")
+			for _, dev := range []string{"nvme0n1", "nvme0c0n1", "nvme0c1n1"} {
+				m.put("sys/block/"+dev+"/device/model", "disk")
+			}
+			h := m.host()
+			synctest.Test(t, func(t *testing.T) {
+				s := NewThroughput(h)
+				near(t, map[string]float64{}, sampled(t, s))
+				time.Sleep(2 * time.Second)
+				m.put("proc/diskstats", " 0 0 nvme0c0n1 1 0 400 0 1 0 300 0 0 1500 9\n 0 0 nvme0c1n1 1 0 100 0 1 0 0 0 0 1000 9\n"+head)
+				got := sampled(t, s)
+				if got["host.disk_read_bytes_per_s"] != 400*512/2 || got["disk.nvme0n1.busy_pct"] != 75 || len(got) != 5 {
+					t.Errorf("%v", got)
+				}
+			})
+		})
+	}
+}
+
 // TestPackages: two packages of two dies and their memory; one counter turns over, another begins anew.
 func TestPackages(t *testing.T) {
 	m := newTree(t)
@@ -249,8 +274,8 @@ func FuzzProc(f *testing.F) {
 	f.Add("cpu  1 2 3 4 5 6 7 8", "259 0 sda 1 0 100 0 1 0 200 0 0 1000 9")
 	f.Add("eth0: 1000 0 0 0 0 0 0 0 500 0 0", "MemTotal: 5 kB")
 	f.Fuzz(func(t *testing.T, before, after string) {
-		cut := host.WithoutIDs()
-		s := &Throughput{plain: func(n string) string { return plainName(cut(n)) }, physical: map[string]bool{"/sys/block/sda": true, "/sys/class/net/eth0": true}}
+		s := NewThroughput(host.Host{})
+		s.physical["/sys/block/sda"], s.physical["/sys/class/net/eth0"] = true, true
 		for i, text := range []string{before, after} {
 			counts := map[string]float64{}
 			s.drives(text, counts)
