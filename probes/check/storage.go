@@ -53,12 +53,12 @@ func roomOf(r Request) (room sut.Filesystem, why string) {
 	}
 	better, why := moreFree, "no file system tells its free space"
 	if r.ModelPath != "" {
-		better = func(a, b sut.Filesystem) bool { return len(mountOf(a, r.ModelPath)) > len(mountOf(b, r.ModelPath)) }
+		better = func(a, b sut.Filesystem) bool { return len(a.PlaceOf(r.ModelPath)) > len(b.PlaceOf(r.ModelPath)) }
 		why = "no file system is known to hold " + r.ModelPath
 	}
 	found := false
 	for _, f := range list.Items {
-		if r.ModelPath != "" && !holds(f, r.ModelPath) {
+		if r.ModelPath != "" && f.PlaceOf(r.ModelPath) == "" {
 			continue
 		}
 		if !found || better(f, room) {
@@ -76,23 +76,6 @@ func roomOf(r Request) (room sut.Filesystem, why string) {
 
 func moreFree(a, b sut.Filesystem) bool {
 	return a.FreeBytes.IsKnown() && (!b.FreeBytes.IsKnown() || a.FreeBytes.Value > b.FreeBytes.Value)
-}
-
-// holds tells whether a path lies below a mount.
-func holds(f sut.Filesystem, name string) bool { return mountOf(f, name) != "" }
-
-// mountOf gives the longest place of a file system that holds a path; a bind mount shows a folder of it elsewhere.
-func mountOf(f sut.Filesystem, name string) (longest string) {
-	places := f.Mounts.Value
-	if f.Mount.IsKnown() {
-		places = append([]string{f.Mount.Value}, places...)
-	}
-	for _, place := range places {
-		if strings.HasPrefix(name+"/", strings.TrimSuffix(place, "/")+"/") && len(place) > len(longest) {
-			longest = place
-		}
-	}
-	return longest
 }
 
 // checkDiskKind looks at what the model is read from. Warns of a network file system and of disks that turn, and

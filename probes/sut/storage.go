@@ -1,5 +1,7 @@
 package sut
 
+import "strings"
+
 // Storage is drives and what is mounted on them.
 type Storage struct {
 	Devices     List[Drive]      `json:"devices"`
@@ -42,4 +44,18 @@ type Filesystem struct {
 	Degraded    Fact[int]      `json:"degraded"`     // members that the arrays below lack
 	Options     Fact[string]   `json:"options"`      // of the mount, those that move results
 	Summary     Fact[string]   `json:"summary"`      // "XFS on LVM (/mnt/data; 7 × NVMe)"
+}
+
+// PlaceOf is the longest place of a file system below which a path lies, "" where it is elsewhere; a bind mount shows a folder of it.
+func (f Filesystem) PlaceOf(path string) (longest string) {
+	places := f.Mounts.Value
+	if f.Mount.IsKnown() {
+		places = append([]string{f.Mount.Value}, places...)
+	}
+	for _, place := range places {
+		if strings.HasPrefix(path+"/", strings.TrimSuffix(place, "/")+"/") && len(place) > len(longest) {
+			longest = place
+		}
+	}
+	return longest
 }

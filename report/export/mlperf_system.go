@@ -341,8 +341,7 @@ func filesystem(s probes.Storage, model string) string {
 // modelFilesystem is what holds the model, or the largest one where its path is not known.
 func modelFilesystem(s probes.Storage, model string) (best probes.Filesystem) {
 	for _, f := range s.Filesystems.Items {
-		held := strings.HasPrefix(model+"/", strings.TrimSuffix(f.Mount.Value, "/")+"/")
-		if model != "" && held && len(f.Mount.Value) >= len(best.Mount.Value) || model == "" && f.Bytes.Value > best.Bytes.Value {
+		if model != "" && len(f.PlaceOf(model)) > len(best.PlaceOf(model)) || model == "" && f.Bytes.Value > best.Bytes.Value {
 			best = f
 		}
 	}

@@ -137,6 +137,19 @@ func compareGolden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// TestMLPerfFilesystem: a model below a bind mount lies on what is mounted there.
+func TestMLPerfFilesystem(t *testing.T) {
+	fs := func(summary string, places ...string) probes.Filesystem {
+		return probes.Filesystem{Mount: probes.Known(places[0], "t"), Mounts: probes.Known(places, "t"), Summary: probes.Known(summary, "t"), Bytes: probes.Known(int64(len(summary)), "t")}
+	}
+	s := probes.Storage{Filesystems: probes.List[probes.Filesystem]{Items: []probes.Filesystem{fs("EXT4", "/"), fs("XFS on LVM", "/mnt/data", "/srv/models")}}}
+	for model, want := range map[string]string{"/srv/models/llm": "XFS on LVM", "/srv/models": "XFS on LVM", "/srv/modelsX/llm": "EXT4", "": "XFS on LVM"} {
+		if got := filesystem(s, model); got != want {
+			t.Errorf("%q lies on %s, want %s", model, got, want)
+		}
+	}
+}
+
 // TestMLPerfAccelerators: kinds are listed apart with their numbers, and links as device and slot can hold them.
 func TestMLPerfAccelerators(t *testing.T) {
 	gpu := func(name string, slot float64) probes.Accelerator {
