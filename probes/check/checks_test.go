@@ -96,6 +96,9 @@ func TestEvaluate(t *testing.T) {
 		{"virtualization", nil, func(s *sut.SUT) { s.System.Virtualization.Value = "kvm" }, Warn},
 		{"virtualization", "kvm", func(s *sut.SUT) { s.System.Virtualization.Value = "kvm" }, OK},
 		{"container_runtime", nil, func(s *sut.SUT) { s.Software.Docker = sut.Unknown[string]("no socket") }, Warn},
+		{"container_runtime", nil, func(s *sut.SUT) {
+			s.Software.Docker = sut.Unknown[string]("needs root or the group docker: /var/run/docker.sock is not readable by this user")
+		}, Unknown},
 		{"container_runtime", nil, func(s *sut.SUT) { s.Software.ContainerToolkit = sut.Unknown[string]("none") }, Warn},
 		{"driver_equal", nil, gpu(func(a *sut.Accelerator) { a.PowerCapW.Value = 650 }), Warn},
 		{"driver_mixed", nil, nil, OK},
@@ -114,6 +117,7 @@ func TestEvaluate(t *testing.T) {
 		{"temperature", nil, gpu(func(a *sut.Accelerator) { a.Temperatures.MemC.Value = 70 }), Warn},
 		{"temperature", 30, nil, Fail},
 		{"temperature", nil, gpu(func(a *sut.Accelerator) { a.Temperatures = sut.Temperatures{EdgeC: known(40.0), MarginC: known(3.0)} }), Fail},
+		{"temperature", nil, gpu(func(a *sut.Accelerator) { a.Temperatures = sut.Temperatures{EdgeC: known(40.0), MarginC: known(-3.0)} }), Fail},
 		{"temperature", nil, gpu(func(a *sut.Accelerator) {
 			a.Temperatures = sut.Temperatures{EdgeC: known(40.0), EdgeLimitC: known(44.0)}
 		}), Fail},
@@ -462,6 +466,22 @@ func TestDiskSpaceOfTheModel(t *testing.T) {
 		c, _ := checkDiskSpace(Request{SUT: s, ModelPath: tt.model}, nil)
 		if c.State != tt.want || !strings.Contains(c.Text, tt.says) {
 			t.Errorf("%q: %s %s", tt.model, c.State, c.Text)
+		}
+	}
+}
+
+// TestDegradedElsewhere: an array that lacks a member spoils a run whose model lies on it, and any run without a model.
+func TestDegradedElsewhere(t *testing.T) {
+	s := healthy(1, func(s *sut.SUT) {
+		root := s.Storage.Filesystems.Items[0]
+		root.Degraded = known(1)
+		data := root
+		data.Mount, data.Degraded = known("/data"), known(0)
+		s.Storage.Filesystems.Items = []sut.Filesystem{root, data}
+	})
+	for model, want := range map[string]State{"": Fail, "/srv/llm": Fail, "/data/llm": OK} {
+		if c, _ := checkDiskHealth(Request{SUT: s, ModelPath: model}); c.State != want {
+			t.Errorf("%q: %+v", model, c)
 		}
 	}
 }

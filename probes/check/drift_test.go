@@ -49,7 +49,9 @@ func TestDrift(t *testing.T) {
 		{"driver", Moved, first(func(a *sut.Accelerator) { a.DriverVersion.Value = "600" })},
 		{"link", Moved, first(func(a *sut.Accelerator) { a.Link.Width.Value = 8 })},
 		{"clocks", Moved, first(func(a *sut.Accelerator) { a.PerfLevel.Value = "manual" })},
+		{"clocks", Moved, first(func(a *sut.Accelerator) { a.Clocks.AppGfxMHz.Value = 1410 })},
 		{"gpu_mode", Moved, first(func(a *sut.Accelerator) { a.Persistence.Value = false })},
+		{"gpu_mode", Moved, first(func(a *sut.Accelerator) { a.ComputeMode.Value = "exclusive process" })},
 		{"gpu_pages", Moved, first(func(a *sut.Accelerator) { a.RAS.PendingPages.Value = 1 })},
 		{"partition", Moved, first(func(a *sut.Accelerator) { a.Partition.Count.Value = 2 })},
 		{"governor", Moved, func(s *sut.SUT) { s.CPU.Governor.Value = "powersave" }},
@@ -95,6 +97,26 @@ func TestDrift(t *testing.T) {
 		if got := Drift(before, healthy(2, func(s *sut.SUT) { rich(s); quiet(s) })); len(got) != 0 {
 			t.Errorf("%s is no drift: %+v", name, got)
 		}
+	}
+}
+
+// TestDriftOfThrottledTime: a counter of µs, as NVIDIA's driver has, is held against the time between the two looks.
+func TestDriftOfThrottledTime(t *testing.T) {
+	at := func(us, heldUS int64) sut.SUT {
+		return healthy(1, func(s *sut.SUT) {
+			s.ProbedAtUS = us
+			s.Accelerators.Items[0].ThrottleCounters.Items = []sut.ThrottleCounter{
+				{Reason: known("power"), Ticks: known(3 * heldUS), OfTicks: sut.NA[int64]("ticks are µs of time")},
+				{Reason: known("hw_thermal"), Ticks: known(heldUS), OfTicks: sut.NA[int64]("ticks are µs of time")},
+			}
+		})
+	}
+	got := Drift(at(1e6, 5e6), at(61e6, 8e6)) // 3 s of a minute
+	if len(got) != 2 || got[0].Code != "throttle_power" || got[1].Code != "throttle" || !strings.Contains(got[1].Text, " 5 %") {
+		t.Errorf("%+v", got)
+	}
+	if got := Drift(at(1e6, 5e6), at(61e6, 5.1e6)); len(got) != 0 {
+		t.Errorf("a tenth of a second of a minute: %+v", got)
 	}
 }
 

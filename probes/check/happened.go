@@ -19,7 +19,7 @@ func happened(before, after sut.SUT) []Change {
 		for j, old := range before.Accelerators.Items {
 			if deviceKey(j, old) == key {
 				path := "accelerators[" + key + "]."
-				changes = slices.Concat(changes, gpuErrors(path, old, now), throttling(path, old, now), newProcesses(path, old, now), leak(path, old, now))
+				changes = slices.Concat(changes, gpuErrors(path, old, now), throttling(path, old, now, after.ProbedAtUS-before.ProbedAtUS), newProcesses(path, old, now), leak(path, old, now))
 			}
 		}
 	}
@@ -55,14 +55,14 @@ func gpuErrors(path string, old, now sut.Accelerator) []Change {
 
 // throttling tells for which part of the time clocks were held down. Power does so at full load and spoils nothing; heat and what comes
 // from outside the GPU do.
-func throttling(path string, old, now sut.Accelerator) []Change {
+func throttling(path string, old, now sut.Accelerator, betweenUS int64) []Change {
 	var changes []Change
 	for _, c := range now.ThrottleCounters.Items {
 		i := slices.IndexFunc(old.ThrottleCounters.Items, func(o sut.ThrottleCounter) bool { return o.Reason.Value == c.Reason.Value })
 		if i < 0 {
 			continue
 		}
-		share, ok := shareOf(old.ThrottleCounters.Items[i], c)
+		share, ok := shareOf(old.ThrottleCounters.Items[i], c, betweenUS)
 		if !ok || share <= throttledShare {
 			continue
 		}
@@ -81,11 +81,15 @@ func isPower(reason string) bool {
 	return strings.Contains(reason, "power") && !strings.Contains(reason, "brake") || reason == "ppt"
 }
 
-// shareOf gives the growth of a counter over the growth of what it is a part of.
-func shareOf(old, now sut.ThrottleCounter) (float64, bool) {
+// shareOf gives the growth of a counter over the growth of what it is a part of: where it counts µs, of the time between the two looks.
+func shareOf(old, now sut.ThrottleCounter, betweenUS int64) (float64, bool) {
 	ticks, of := now.Ticks.Value-old.Ticks.Value, now.OfTicks.Value-old.OfTicks.Value
-	known := old.Ticks.IsKnown() && now.Ticks.IsKnown() && old.OfTicks.IsKnown() && now.OfTicks.IsKnown()
-	return float64(ticks) / float64(max(of, 1)), known && ticks > 0 && of > 0
+	known := old.OfTicks.IsKnown() && now.OfTicks.IsKnown()
+	if old.OfTicks.NA != "" && now.OfTicks.NA != "" {
+		of, known = betweenUS, true
+	}
+	known = known && old.Ticks.IsKnown() && now.Ticks.IsKnown()
+	return min(float64(ticks)/float64(max(of, 1)), 1), known && ticks > 0 && of > 0
 }
 
 // newProcesses tells of programs that took a GPU since the last look.

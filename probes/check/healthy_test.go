@@ -46,7 +46,7 @@ func healthyGPU(i, n int) sut.Accelerator {
 		LinkErrors: sut.LinkErrors{Replays: known(int64(5)), AERFatal: known(int64(0))},
 		ECC:        known(true), Persistence: known(true), Partition: sut.Partition{Count: known(1), Compute: sut.NA[string]("off")},
 		RAS:       sut.RAS{Correctable: known(int64(3)), Uncorrectable: known(int64(0)), BadPages: known(0), PendingPages: known(0), RemapFailed: known(false), RecoveryAction: known("none")},
-		PerfLevel: known("auto"), Clocks: sut.Clocks{GfxMaxMHz: known(1980.0)}, UtilPct: known(0.0), PowerW: known(70.0),
+		PerfLevel: known("auto"), Clocks: sut.Clocks{GfxMaxMHz: known(1980.0), AppGfxMHz: known(1980.0)}, ComputeMode: known("default"), UtilPct: known(0.0), PowerW: known(70.0),
 		Temperatures: sut.Temperatures{HotspotC: known(35.0), MemC: known(40.0), HotspotLimitC: known(90.0), MemLimitC: known(95.0)},
 		XGMIPeers:    sut.NA[int]("AMD's link"), NVLinks: known(18), P2PPeers: known(n - 1), Fabric: sut.Fabric{LinksDown: known(0), State: known("completed")},
 	}

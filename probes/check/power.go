@@ -63,7 +63,7 @@ func counted(i int, a sut.Accelerator) gpuVerdict {
 	v := gpuVerdict{state: OK}
 	var shares []string
 	for _, c := range a.ThrottleCounters.Items {
-		share, told := shareOf(sut.ThrottleCounter{Reason: c.Reason, Ticks: sut.Known[int64](0, "start"), OfTicks: sut.Known[int64](0, "start")}, c)
+		share, told := shareOf(sut.ThrottleCounter{Reason: c.Reason, Ticks: sut.Known[int64](0, "start"), OfTicks: sut.Known[int64](0, "start")}, c, 0)
 		if told && share > throttledShare && !isPower(c.Reason.Value) {
 			v.state = Warn
 		}

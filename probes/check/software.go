@@ -9,10 +9,14 @@ import (
 	"assay/probes/sut"
 )
 
-// checkContainerRuntime asks for a Docker engine, and for NVIDIA's toolkit where there are NVIDIA GPUs. Warns when one does not answer.
+// checkContainerRuntime asks for a Docker engine, and for NVIDIA's toolkit where there are NVIDIA GPUs. Warns when one does not answer; an
+// engine that this user may not ask is not known.
 func checkContainerRuntime(r Request) (Check, bool) {
 	evidence := []string{show("software.docker", r.SUT.Software.Docker)}
-	if !r.SUT.Software.Docker.IsKnown() {
+	switch engine := r.SUT.Software.Docker; {
+	case strings.Contains(engine.Unknown, "not readable by this user"): // one may be there
+		return unclear(engine.Unknown, evidence...).because("Join the group docker or run assay as root, unless the plan uses another runtime."), true
+	case !engine.IsKnown():
 		return warn("No Docker engine answers.", evidence...), true
 	}
 	toolkit := r.SUT.Software.ContainerToolkit

@@ -113,8 +113,10 @@ func checkDiskKind(r Request, want any) (Check, bool) {
 // system (or any, without a plan), on a drive's own bad verdict, a critical warning, and a controller that is not live; warns of media errors.
 func checkDiskHealth(r Request) (Check, bool) {
 	evidence, state, asked, known, why := []string{}, OK, 0, 0, ""
+	room, noRoom := roomOf(r)
 	for _, f := range r.SUT.Storage.Filesystems.Items {
-		if n, told := f.Degraded.Get(); told && n > 0 {
+		matters := r.ModelPath == "" || noRoom != "" || f.Mount.Value == room.Mount.Value
+		if n, told := f.Degraded.Get(); told && n > 0 && matters {
 			state = Fail
 			evidence = append(evidence, show("storage.filesystems["+f.Mount.Value+"].degraded", f.Degraded))
 		}

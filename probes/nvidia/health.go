@@ -152,7 +152,7 @@ func (g gpu) temperatures() sut.Temperatures {
 	degrees := func(where ...string) sut.Fact[float64] { return sut.Convert(g.get(where...), celsius) }
 	const t, one = "temperature/", "NVIDIA gives one temperature of the chip"
 	return sut.Temperatures{
-		EdgeC: degrees(t+"gpu_temp", t+"gpu_current_temp"), MemC: degrees(t+"memory_temp", t+"memory_current_temp"), MarginC: degrees(t+"gpu_temp_tlimit", t+"gpu_t_limit_temp"),
+		EdgeC: degrees(t+"gpu_temp", t+"gpu_current_temp"), MemC: degrees(t+"memory_temp", t+"memory_current_temp"), MarginC: sut.Convert(g.get(t+"gpu_temp_tlimit", t+"gpu_t_limit_temp"), margin),
 		EdgeLimitC: degrees(t+"gpu_temp_slow_threshold", t+"gpu_slowdown_temp"), MemLimitC: degrees(t+"gpu_temp_max_mem_threshold", t+"memory_max_operating_temp"),
 		HotspotC: sut.NA[float64](one), HotspotLimitC: sut.NA[float64](one),
 	}

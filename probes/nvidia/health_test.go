@@ -100,6 +100,9 @@ func TestTemperatures(t *testing.T) {
 	if got.MarginC.Value != 49 || got.EdgeLimitC.IsKnown() || got.MemC.IsKnown() || got.MemLimitC.IsKnown() || got.HotspotC.NA == "" {
 		t.Errorf("%+v", got)
 	}
+	if got := deviceOf(t, "<temperature><gpu_temp_tlimit>-3 C</gpu_temp_tlimit></temperature>").Temperatures.MarginC; !got.IsKnown() || got.Value != -3 {
+		t.Errorf("beyond its limit: %+v", got)
+	}
 	if got := deviceOf(t, "<temperature><gpu_temp>999 C</gpu_temp></temperature>").Temperatures.EdgeC; got.IsKnown() {
 		t.Errorf("%+v", got)
 	}

@@ -45,6 +45,15 @@ func celsius(s string) (float64, error) {
 	return v, nil
 }
 
+// margin reads how far a temperature is from its limit: "49 C", and "-3 C" beyond it.
+func margin(s string) (float64, error) {
+	if beyond, negative := strings.CutPrefix(s, "-"); negative {
+		v, err := celsius(beyond)
+		return -v, err
+	}
+	return celsius(s)
+}
+
 // percent reads "9 %".
 func percent(s string) (float64, error) {
 	v, err := number(s)

@@ -141,7 +141,7 @@ type Fabric struct {
 type ThrottleCounter struct {
 	Reason  Fact[string] `json:"reason"`   // power | thermal | mem_thermal | vr_thermal | prochot | power_brake …
 	Ticks   Fact[int64]  `json:"ticks"`    // for which the reason held
-	OfTicks Fact[int64]  `json:"of_ticks"` // that went by
+	OfTicks Fact[int64]  `json:"of_ticks"` // that went by; it does not apply where ticks are µs
 }
 
 // Partition is how a device is divided.
