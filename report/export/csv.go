@@ -79,6 +79,8 @@ func csvColumns(r result.Result) []column {
 			return p.Recording.SHA256
 		}},
 		column{"notes", func(p result.Point) string { return strings.Join(p.Notes, "; ") }},
+		column{"run_verdict", func(result.Point) string { return r.Run.Verdict }},
+		column{"allow_unpinned", func(result.Point) string { return strconv.FormatBool(point.PlanOf(r).Unpinned) }},
 	)
 }
 

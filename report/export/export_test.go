@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -147,6 +148,32 @@ func TestVLLMJSON(t *testing.T) {
 	}
 }
 
+// TestUnpinnedIsMarked: a run whose plan allowed what is not pinned says so in each form that has room for it.
+func TestUnpinnedIsMarked(t *testing.T) {
+	for form, c := range map[string]struct {
+		write    func(io.Writer, result.Result, Recordings) error
+		yes, not string
+	}{
+		"csv":       {func(w io.Writer, r result.Result, _ Recordings) error { return CSV(w, r) }, "valid,true\n", "valid,false\n"},
+		"vllm":      {VLLM, "# the plan allows images and data that are not pinned", "# r140"},
+		"vllm-json": {VLLMJSON, `"assay_verdict":"valid","assay_allow_unpinned":true`, `"assay_allow_unpinned":false`},
+	} {
+		pinned := loadRun(loadPoint())
+		pinned.Run.Verdict = result.Valid
+		loose := pinned
+		loose.Plan = bytes.Replace(loose.Plan, []byte("{"), []byte(`{"allow_unpinned":true,`), 1)
+		for want, r := range map[string]result.Result{c.yes: loose, c.not: pinned} {
+			var b bytes.Buffer
+			if err := c.write(&b, r, recordings(worked())); err != nil || !strings.Contains(b.String(), want) {
+				t.Errorf("%s lacks %q (%v):\n%s", form, want, err, b.String())
+			}
+			if told := strings.Contains(b.String(), c.yes); told != (want == c.yes) {
+				t.Errorf("%s says %q: %v", form, c.yes, told)
+			}
+		}
+	}
+}
+
 func TestPeakIsNeverBelowTheMean(t *testing.T) {
 	for _, window := range []int64{300_000, 1_000_000, 1_490_000, 1_999_999, 2_000_000, 7_300_000} {
 		for _, at := range [][]int64{{0}, {0, 1_480_000}, {window - 1}, {5, 900_000, 1_100_000, 1_200_000}} {
@@ -219,6 +246,9 @@ func TestInferenceBench(t *testing.T) {
 		if v, ok := got.(float64); !ok || math.Abs(v-want) > 1e-9 {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
+	}
+	if got.Metadata["assay_allow_unpinned"] != false {
+		t.Errorf("%v", got.Metadata)
 	}
 	p := got.Prefill["8192"]
 	near("ttft_seconds", p["ttft_seconds"], 0.4)

@@ -96,6 +96,7 @@ func (f *benchFile) metadata() object {
 		{"assay_version", r.Run.Program.Version},
 		{"assay_plan_sha256", r.Run.PlanSHA256},
 		{"assay_verdict", r.Run.Verdict},
+		{"assay_allow_unpinned", made.Unpinned},
 	}
 }
 

@@ -29,6 +29,9 @@ func VLLM(w io.Writer, r result.Result, recordings Recordings) error {
 		return err
 	}
 	var b bytes.Buffer
+	if point.PlanOf(r).Unpinned {
+		fmt.Fprintln(&b, "# the plan allows images and data that are not pinned: this result cannot be repeated exactly")
+	}
 	for _, p := range r.Points {
 		if p.Recording == nil {
 			fmt.Fprintf(&b, "# %s: %s, not measured%s\n", p.ID, point.StateText(string(p.State)), why(p))

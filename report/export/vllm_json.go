@@ -48,6 +48,8 @@ func (s serving) object(r result.Result, p result.Point) object {
 	o.add("assay_state", string(p.State))
 	o.add("assay_version", r.Run.Program.Version)
 	o.add("assay_plan_sha256", r.Run.PlanSHA256)
+	o.add("assay_verdict", r.Run.Verdict)
+	o.add("assay_allow_unpinned", point.PlanOf(r).Unpinned)
 	return o
 }
 
