@@ -101,7 +101,8 @@ func (r *agentic) leaveOut(id string, err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
-	if r.skip = id; id != "" {
+	if id != "" { // else the line says no conversation, or is one more of that which is passed over
+		r.skip = id
 		bad.text += fmt.Sprintf("; conversation %q is left out", id)
 	}
 	return bad
@@ -122,14 +123,14 @@ func (r *agentic) row() (*agenticRow, error) {
 		if err := json.Unmarshal(line, &row); err != nil {
 			return nil, badf("line %d: %v", r.number, plainly(err))
 		}
-		if row.Type == "dataset_metadata" || row.ConversationID != "" && row.ConversationID == r.skip {
-			continue
-		}
-		r.skip = ""
-		if row.ConversationID == "" {
+		switch {
+		case row.Type == "dataset_metadata":
+		case row.ConversationID == "":
 			return nil, badf("line %d: no conversation_id", r.number)
+		case row.ConversationID != r.skip:
+			r.skip = ""
+			return &row, nil
 		}
-		return &row, nil
 	}
 }
 

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,5 +85,21 @@ func TestAgenticRules(t *testing.T) {
 				t.Errorf("%v %+v", ids, s.Stats())
 			}
 		})
+	}
+}
+
+// TestAgenticTwiceDamaged: a conversation's second damaged line is one bad line more, and the rows behind it are none.
+func TestAgenticTwiceDamaged(t *testing.T) {
+	const user, said = `{"conversation_id":"b","turn":%d,"role":"user","content":"x"}`, `{"conversation_id":"b","turn":%d,"role":"assistant","content":"x"}`
+	for name, damaged := range map[string]string{"no JSON": `{"conversation_id":"b","tu`, "no conversation": `{"turn":5}`} {
+		rows := []string{
+			`{"conversation_id":"a","turn":1,"role":"user","content":"x"}`, fmt.Sprintf(user, 1), fmt.Sprintf(said, 2), damaged, fmt.Sprintf(said, 4),
+			damaged, fmt.Sprintf(said, 6), `{"conversation_id":"z","turn":1,"role":"user","content":"x"}`,
+		}
+		s := open(t, Config{Kind: "agentic", Path: write(t, "a.jsonl", strings.Join(rows, "\n"))})
+		got := take(t, s, 3)
+		if ids := []string{got[0].ID, got[1].ID}; ids[0] != "a" || ids[1] != "z" || s.Stats().BadLines != 2 {
+			t.Errorf("%s: %v %+v", name, ids, s.Stats())
+		}
 	}
 }

@@ -191,10 +191,9 @@ type jsonTrace struct{}
 
 func (jsonTrace) row(line []byte) (traceRow, error) {
 	var raw struct {
-		Timestamp    *float64          `json:"timestamp"`
-		InputLength  int               `json:"input_length"`
-		OutputLength int               `json:"output_length"`
-		HashIDs      []json.RawMessage `json:"hash_ids"`
+		Timestamp   *float64          `json:"timestamp"`
+		InputLength int               `json:"input_length"`
+		HashIDs     []json.RawMessage `json:"hash_ids"`
 		jsonlRow
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
@@ -207,7 +206,7 @@ func (jsonTrace) row(line []byte) (traceRow, error) {
 	if err != nil {
 		return traceRow{}, err
 	}
-	row := traceRow{input: raw.InputLength, output: max(raw.OutputLength, limit)}
+	row := traceRow{input: raw.InputLength, output: limit}
 	for _, id := range raw.HashIDs {
 		h := fnv.New64a()
 		_, _ = h.Write(id) // never fails

@@ -119,12 +119,14 @@ func TestTraceOwnText(t *testing.T) {
 // TestTraceRules: rows that cannot be replayed are left out and named.
 func TestTraceRules(t *testing.T) {
 	for row, want := range map[string]string{
-		`{"input_length":5,"output_length":5}`:    "no timestamp",
-		`{"timestamp":1,"output_length":5}`:       "want input_length",
-		`{"timestamp":1e300,"input_length":5}`:    "timestamp 1e+300",
-		`{"timestamp":1,"input_length":-5}`:       "lengths of -5",
-		`{"timestamp":1,"input_length":99999999}`: "lengths of 99999999",
-		`{"timestamp":1,`:                         "unexpected end",
+		`{"input_length":5,"output_length":5}`:                "no timestamp",
+		`{"timestamp":1,"output_length":5}`:                   "want input_length",
+		`{"timestamp":1e300,"input_length":5}`:                "timestamp 1e+300",
+		`{"timestamp":1,"input_length":-5}`:                   "lengths of -5",
+		`{"timestamp":1,"input_length":99999999}`:             "lengths of 99999999",
+		`{"timestamp":1,"input_length":5,"output_length":0}`:  "an answer of 0 tokens at most",
+		`{"timestamp":1,"input_length":5,"output_length":-1}`: "an answer of -1 tokens at most",
+		`{"timestamp":1,`:                                     "unexpected end",
 	} {
 		s := open(t, Config{Kind: "trace", Path: write(t, "t.jsonl", `{"timestamp":1,"input_length":5}`+"\n"+row+"\n")})
 		take(t, s, 2)
