@@ -62,3 +62,20 @@ func TestKernelState(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 }
+
+// TestIOMMU: what counts is the type of the GPUs' groups; on a machine without GPUs it is that of all.
+func TestIOMMU(t *testing.T) {
+	files := map[string]string{"sys/kernel/iommu_groups/0/type": "DMA", "sys/kernel/iommu_groups/7/type": "identity"}
+	if f := readIOMMU(live(t, files)); f.Value != "1 × DMA, 1 × identity" {
+		t.Errorf("%+v", f)
+	}
+	for name, text := range map[string]string{"vendor": "0x10de", "class": "0x030200", "iommu_group/type": "identity"} {
+		files["sys/bus/pci/devices/0000:1b:00.0/"+name] = text
+	}
+	if f := readIOMMU(live(t, files)); f.Value != "identity" {
+		t.Errorf("%+v", f)
+	}
+	if f := readIOMMU(live(t, map[string]string{"sys/kernel/iommu_groups/0/devices": ""})); f.IsKnown() {
+		t.Errorf("no group tells its type: %+v", f)
+	}
+}

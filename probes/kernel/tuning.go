@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/probes/host"
+	"assay/probes/pci"
 	"assay/probes/sut"
 )
 
@@ -64,7 +65,8 @@ func readTuned(h host.Host) sut.Fact[string] {
 	return host.TextFact(h, file)
 }
 
-// readIOMMU gives the types of the IOMMU groups; they say what is really on, the command line only what was asked.
+// readIOMMU gives the types of the GPUs' IOMMU groups, or of all where no GPU has one; they say what is really on, the command line only
+// what was asked.
 func readIOMMU(h host.Host) sut.Fact[string] {
 	const dir = "/sys/kernel/iommu_groups"
 	groups, err := h.List(dir)
@@ -74,16 +76,41 @@ func readIOMMU(h host.Host) sut.Fact[string] {
 	if len(groups) == 0 {
 		return sut.Known("off", dir+" is empty")
 	}
-	var types []string
-	for _, g := range h.Match(dir, "*") {
-		if t, err := h.Text(g + "/type"); err == nil {
-			types = append(types, t)
-		}
+	if types := typesOf(h, gpuGroups(h)); len(types) > 0 {
+		return sut.Known(host.Tally(types), pci.Bus+"/*/iommu_group/type of the GPUs")
 	}
+	types := typesOf(h, h.Match(dir, "*"))
 	if len(types) == 0 {
 		return sut.Unknown[string]("%s has %d groups that do not tell their type", dir, len(groups))
 	}
 	return sut.Known(host.Tally(types), dir+"/*/type")
+}
+
+// gpuGroups are the folders of the groups that GPUs are in; one that drives a screen beside cards is none of those that serve.
+func gpuGroups(h host.Host) []string {
+	if dirs := groupsOf(h, pci.AMD, pci.NVIDIA); len(dirs) > 0 {
+		return dirs
+	}
+	return groupsOf(h, pci.OtherVendors(h)...)
+}
+
+func groupsOf(h host.Host, vendors ...string) (dirs []string) {
+	for _, vendor := range vendors {
+		cards, _ := pci.Accelerators(h, vendor)
+		for _, c := range cards {
+			dirs = append(dirs, c.Dir+"/iommu_group")
+		}
+	}
+	return dirs
+}
+
+func typesOf(h host.Host, groups []string) (types []string) {
+	for _, g := range groups {
+		if t, err := h.Text(g + "/type"); err == nil {
+			types = append(types, t)
+		}
+	}
+	return types
 }
 
 // readMitigations sums up the processor's vulnerabilities and names those that are open, and those of which the kernel cannot tell.
