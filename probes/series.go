@@ -35,7 +35,7 @@ func gpuSeries() []Series {
 		{"gpuN.pcie_gbps", "traffic over PCIe in both directions, Gb/s", "AMD: metrics table"},
 		{"gpuN.pcie_gts", "speed of the link now; low when idle, on some", "NVIDIA: `pcie.link.gen.current`"},
 		{"gpuN.pcie_width", "lanes of the link now", "NVIDIA: `pcie.link.width.current`"},
-		{"gpuN.pcie_replays_total", "packets that had to be sent again", "AMD: metrics table, or `pcie_replay_count`; NVIDIA: `pcie.replay_counter`"},
+		{"gpuN.pcie_replays_total", "packets that had to be sent again", "AMD: metrics table, or `pcie_replay_count`; NVIDIA: none, its count stands in the SUT"},
 	}
 }
 

@@ -28,6 +28,18 @@ func TestGFXName(t *testing.T) {
 	}
 }
 
+// TestNodePlace: a place is bus, device (5 bits) and function; the memory is that of public and private banks, and no other.
+func TestNodePlace(t *testing.T) {
+	m := machine{}.node(1, "simd_count 4\nlocation_id 2815\ndomain 1").bank(1, 100) // 0a:1f.7
+	m[nodes+"1/mem_banks/1/properties"] = "heap_type 2\nsize_in_bytes 20\n"         // of the frame buffer, not for the processor to see
+	m[nodes+"1/mem_banks/2/properties"] = "heap_type 3\nsize_in_bytes 7\n"          // of a work group
+	h := files(t, m)
+	top := readTopology(h)
+	if len(top.gpus) != 1 || top.gpus[0].address != "0001:0a:1f.0" || top.gpus[0].nodes[0].function != 7 || top.gpus[0].nodes[0].vram != 120 {
+		t.Errorf("%+v", top.gpus)
+	}
+}
+
 // TestCapturedTopologies compares what the topologies of real machines hold beyond the facts of a SUT.
 func TestCapturedTopologies(t *testing.T) {
 	text, err := os.ReadFile(fixtures + "EXPECTED.json")
