@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/flagerror"
 	"assay/fault"
 	"assay/plan"
@@ -88,16 +89,18 @@ stores everything and reports it.`,
 		Example:       "  assay demo\n  assay bench http://127.0.0.1:8000 --concurrency 1,2,4,8\n  assay run plan.yaml",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		Version: versionText(),
 
 		PersistentPreRun: func(*cobra.Command, []string) { a.began = true },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.data, "data", a.defaultData(), "directory of the database and the files of runs (env ASSAY_DATA)")
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%w; see `%s -h`", flagerror.Plainly(err), c.CommandPath())
+		return usage("%w%s see `%s -h`", flagerror.Plainly(err), arg.Ending(flagerror.Meant(err, c.Flags())), c.CommandPath())
 	})
 	root.AddCommand(a.commands()...)
 	root.InitDefaultCompletionCmd()
@@ -106,6 +109,7 @@ stores everything and reports it.`,
 			c.Example = "  assay completion bash > /etc/bash_completion.d/assay"
 		}
 	}
+	arg.RefuseWords(root)
 	return root
 }
 
@@ -141,6 +145,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 // complain shows an error as what failed and what to do.
 func (a *app) complain(err error) {
 	f := fault.Of(err, fault.Plan)
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(a.stderr, "assay: interrupted")
+		return
+	}
 	if !isFault(err) {
 		fmt.Fprintf(a.stderr, "assay: %s\n", fault.PrintableLines(err.Error()))
 		return
@@ -210,7 +218,7 @@ func exitOfRun(r result.Run) int {
 func readPlan(name string, sets []string) (plan.Plan, string, error) {
 	b, err := readLimited(name)
 	if err != nil {
-		return plan.Plan{}, "", fault.New(fault.Plan, "unreadable", "check the name; `assay plan init` writes an example", "cannot read the plan: %w", err)
+		return plan.Plan{}, "", fault.New(fault.Plan, "unreadable", "check the name, and who may read it; `assay plan init` writes an example", "cannot read the plan: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/archive"
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/output"
 	"assay/fault"
 	"assay/store"
@@ -16,7 +17,7 @@ import (
 func (a *app) archiveCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "archive RUN", Short: "pack and sign a run as one file", Args: oneArg(aRun),
+		Use: "archive RUN", Short: "pack and sign a run as one file", Args: arg.One(arg.Run), ValidArgsFunction: a.completeRun,
 		Example: "  assay archive last --out run.tar.zst\n  assay verify run.tar.zst",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withRun(c.Context(), args[0], func(st *store.Store, run store.Run) error { return a.archive(c.Context(), st, run, out) })

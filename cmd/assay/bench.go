@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/bench"
 )
 
@@ -24,7 +25,7 @@ end or to --requests or --duration; with --rate or --concurrency it only gives t
 			"  assay bench http://127.0.0.1:8000/v1/completions --rate 10 --input-len 1k --output-len 128\n" +
 			"  assay bench http://127.0.0.1:8000 --dataset sharegpt.json --concurrency 16 --requests 500\n" +
 			"  assay bench http://127.0.0.1:8000 --dataset azure.csv --duration 5m",
-		Args: someArgs("the URL of the server"),
+		Args: arg.Some("the URL of the server"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := b.Plan(args...)
 			if err != nil {

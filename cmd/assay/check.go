@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/agent/planfiles"
+	"assay/cmd/assay/arg"
 	"assay/plan"
 	"assay/probes"
 	"assay/report"
@@ -21,16 +23,14 @@ func (a *app) checkCommand() *cobra.Command {
 		Short:   "whether this machine is fit to measure, with evidence",
 		Long:    "Run the readiness checks, with what a plan wants of them when one is given. Exit 3 when one fails.",
 		Example: "  assay check\n  assay check plan.yaml --json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    arg.Maybe(arg.Plan),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			if err := noneEmpty(c, "from"); err != nil {
+			if err := arg.NoneEmpty(c, "from"); err != nil {
 				return err
 			}
-			var p plan.Plan
-			if len(args) == 1 {
-				if p, _, err = readPlan(args[0], nil); err != nil {
-					return err
-				}
+			p, err := planToCheck(args)
+			if err != nil {
+				return err
 			}
 			host, done, err := a.openHost(c.Context(), from)
 			if err != nil {
@@ -38,6 +38,9 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, done()) }()
 			checks := probes.Evaluate(agent.CheckRequest(c.Context(), host, probes.ReadAtRest(c.Context(), host, program()), p))
+			if err := c.Context().Err(); err != nil {
+				return err // what was not looked at is no fact of the machine
+			}
 			if err := a.showChecks(checks, asJSON); err != nil {
 				return err
 			}
@@ -52,6 +55,18 @@ func (a *app) checkCommand() *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
 	c.Flags().StringVar(&from, "from", "", "check the capture `DIR|FILE` instead of this machine")
 	return c
+}
+
+// planToCheck reads the plan of the command line, where there is one, with its files named from its folder, as its run finds them.
+func planToCheck(args []string) (plan.Plan, error) {
+	if len(args) == 0 {
+		return plan.Plan{}, nil
+	}
+	p, dir, err := readPlan(args[0], nil)
+	if err != nil {
+		return p, err
+	}
+	return planfiles.Absolute(p, dir)
 }
 
 func (a *app) showChecks(checks []probes.Check, asJSON bool) error {

@@ -21,7 +21,6 @@ func (a *app) demoCommand() *cobra.Command {
 		Short:   "a whole run on the built-in simulated engine, in less than a minute",
 		Long:    "A real run: probe this machine, start the simulated engine as a process, sweep concurrency 1 to 64 over a small\nagentic workload, record telemetry beside it, store all, stop the engine, and write a report.",
 		Example: "  assay demo\n  assay demo --data /tmp/try --json > result.json",
-		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := plan.Parse(demoPlan)
 			if err != nil {

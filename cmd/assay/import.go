@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/importing"
 	"assay/fault"
 )
@@ -15,11 +16,11 @@ func (a *app) importCommand() *cobra.Command {
 	var o importing.Options
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "import FILE|DIR", Short: "keep the results of another benchmark client as a run", Args: oneArg("the file or folder that a tool wrote"),
+		Use: "import FILE|DIR", Short: "keep the results of another benchmark client as a run", Args: arg.One("the file or folder that a tool wrote"),
 		Long:    importing.Long(),
 		Example: "  assay import result.json\n  assay import artifacts/ --as aiperf --sut sut.json",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := noneEmpty(c, "as", "sut"); err != nil {
+			if err := arg.NoneEmpty(c, "as", "sut"); err != nil {
 				return err
 			}
 			return a.importResults(c.Context(), args[0], o, asJSON)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/pinning"
 	"assay/containers"
 	"assay/fault"
@@ -19,7 +20,7 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "plan", Short: "write, check and pin plans", Args: cobra.NoArgs,
+		Use: "plan", Short: "write, check and pin plans",
 		Example: "  assay plan init --protocol sweep > plan.yaml\n  assay plan validate plan.yaml\n  assay plan pin plan.yaml --out pinned.yaml",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -30,7 +31,7 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) planInit() *cobra.Command {
 	var protocol, out string
 	c := &cobra.Command{
-		Use: "init", Short: "write an example of a protocol: " + strings.Join(plan.Examples(), ", "), Args: cobra.NoArgs,
+		Use: "init", Short: "write an example of a protocol: " + strings.Join(plan.Examples(), ", "),
 		Example: "  assay plan init --protocol serve --out plan.yaml",
 		RunE: func(*cobra.Command, []string) error {
 			b, err := plan.Example(protocol)
@@ -41,6 +42,7 @@ func (a *app) planInit() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&protocol, "protocol", "sweep", strings.Join(plan.Examples(), ", "))
+	offer(c, "protocol", plan.Examples())
 	c.Flags().StringVar(&out, "out", "", "write to a new `FILE` instead of standard output")
 	return c
 }
@@ -69,7 +71,7 @@ func (a *app) writeNew(name string, b []byte) error {
 func (a *app) planValidate() *cobra.Command {
 	var sets []string
 	c := &cobra.Command{
-		Use: "validate PLAN", Short: "check a plan", Args: oneArg(aPlan), Example: "  assay plan validate plan.yaml",
+		Use: "validate PLAN", Short: "check a plan", Args: arg.One(arg.Plan), Example: "  assay plan validate plan.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			p, _, err := a.explainedPlan(c.Context(), args[0], sets)
 			if err != nil {
@@ -93,7 +95,7 @@ func (a *app) planShow() *cobra.Command {
 	var sets []string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "show PLAN", Short: "the plan with its defaults, its points and its hash", Args: oneArg(aPlan), Example: "  assay plan show plan.yaml --json",
+		Use: "show PLAN", Short: "the plan with its defaults, its points and its hash", Args: arg.One(arg.Plan), Example: "  assay plan show plan.yaml --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, _, err := readPlan(args[0], sets)
 			if err != nil {
@@ -118,7 +120,7 @@ func (a *app) planShow() *cobra.Command {
 
 func (a *app) planSchema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema", Short: "the JSON Schema of plans, for editors", Args: cobra.NoArgs, Example: "  assay plan schema > assay-plan.schema.json",
+		Use: "schema", Short: "the JSON Schema of plans, for editors", Example: "  assay plan schema > assay-plan.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := a.stdout.Write(plan.Schema())
 			return err
@@ -129,7 +131,7 @@ func (a *app) planSchema() *cobra.Command {
 func (a *app) planPin() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "pin PLAN", Short: "tags → digests, files → SHA-256", Args: oneArg(aPlan),
+		Use: "pin PLAN", Short: "tags → digests, files → SHA-256", Args: arg.One(arg.Plan),
 		Long:    "Ask the registries which digest each image tag has now, hash the dataset, and write the plan with both.",
 		Example: "  assay plan pin plan.yaml --out pinned.yaml",
 		RunE: func(c *cobra.Command, args []string) error {

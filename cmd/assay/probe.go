@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/archive"
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/output"
 	"assay/containers"
 	"assay/fault"
@@ -35,9 +36,8 @@ func (a *app) probeCommand() *cobra.Command {
 		Short: "what this machine is, every fact with its source",
 		Example: "  assay probe\n  assay probe --json --out sut.json\n  assay probe --capture machine.tar.gz\n" +
 			"  assay probe --from machine.tar.gz --plain",
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			err := cmp.Or(noneEmpty(c, "out", "capture", "from"), apart(c, "capture", "json", "plain", "out"), apart(c, "plain", "json"))
+			err := cmp.Or(arg.NoneEmpty(c, "out", "capture", "from"), arg.Apart(c, "capture", "json", "plain", "out"), arg.Apart(c, "plain", "json"))
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,11 @@ func (a *app) probe(ctx context.Context, o probeOptions) (err error) {
 		return a.capture(ctx, host, o.capture)
 	}
 	var b bytes.Buffer
-	if err := writeSUT(&b, probes.Read(ctx, host, program()), o); err != nil {
+	sut := probes.Read(ctx, host, program())
+	if err := ctx.Err(); err != nil {
+		return err // what was not read is no fact of the machine
+	}
+	if err := writeSUT(&b, sut, o); err != nil {
 		return err
 	}
 	if o.out == "" {

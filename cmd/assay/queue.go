@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ type runPage struct {
 func (a *app) queueCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "queue", Short: "what the daemon runs and what waits", Args: cobra.NoArgs, Example: "  assay queue",
+		Use: "queue", Short: "what the daemon runs and what waits", Example: "  assay queue",
 		RunE: func(c *cobra.Command, _ []string) error {
 			waiting, err := a.waiting(c.Context())
 			if err != nil {
@@ -29,14 +30,24 @@ func (a *app) queueCommand() *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(a.stdout).Encode(runPage{waiting})
 			}
-			for _, r := range waiting {
-				fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, fault.Printable(r.Name))
+			if len(waiting) == 0 {
+				fmt.Fprintln(a.stderr, "nothing runs and nothing waits")
 			}
-			return nil
+			return printQueue(a.stdout, waiting)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
 	return c
+}
+
+// printQueue writes a line for each run that runs or waits.
+func printQueue(w io.Writer, waiting []runView) error {
+	for _, r := range waiting {
+		if _, err := fmt.Fprintf(w, "%s  %-8s %s\n", r.ID, r.State, fault.Printable(r.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // waiting asks the daemon for the running run and the queued ones, in that order.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent/publish"
+	"assay/cmd/assay/arg"
 	"assay/cmd/assay/output"
 	"assay/fault"
 	"assay/report"
@@ -19,7 +20,7 @@ import (
 func (a *app) reportCommand() *cobra.Command {
 	var format, out string
 	c := &cobra.Command{
-		Use: "report RUN", Short: "a run's report as " + strings.Join(formatNames(), ", "), Args: oneArg(aRun),
+		Use: "report RUN", Short: "a run's report as " + strings.Join(formatNames(), ", "), Args: arg.One(arg.Run), ValidArgsFunction: a.completeRun,
 		Example: "  assay report last\n  assay report last --format html --out report.html\n  assay report last --format csv",
 		RunE: func(c *cobra.Command, args []string) error {
 			f, err := report.FormatNamed(format)
@@ -30,6 +31,7 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", strings.Join(formatNames(), ", "))
+	offer(c, "format", formatNames())
 	c.Flags().StringVar(&out, "out", "", "write to `FILE` instead of standard output")
 	return c
 }

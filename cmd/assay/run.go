@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/agent"
+	"assay/cmd/assay/arg"
 )
 
 // dockerHostUsage tells of --docker-host.
@@ -19,10 +20,13 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Execute a plan: probe the machine, pull and start the server, measure every point, store and report.
 When a daemon holds the data directory the plan is handed to it and followed.`,
 		Example: "  assay run plan.yaml\n  assay run plan.yaml --set protocol.sweep.concurrency=1,2,4 --json\n  assay run --resume last",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    arg.Maybe(arg.Plan),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (len(args) == 1) == (o.resume != "") {
 				return usage("say either a plan or --resume RUN; see `assay run -h`")
+			}
+			if err := arg.Apart(c, "resume", "set", "allow-unpinned", "no-archive"); err != nil {
+				return err // a run goes on by the plan and the way that it began with
 			}
 			if o.resume != "" {
 				return a.perform(c.Context(), o)
@@ -41,6 +45,7 @@ When a daemon holds the data directory the plan is handed to it and followed.`,
 	f := c.Flags()
 	f.StringArrayVar(&sets, "set", nil, "set a key of the plan, `path=value` (repeatable)")
 	f.StringVar(&o.resume, "resume", "", "go on with an interrupted `RUN` at its next point")
+	_ = c.RegisterFlagCompletionFunc("resume", a.completeRun) // the flag was made just now
 	f.BoolVar(&unpinned, "allow-unpinned", false, "accept images without digest, as allow_unpinned of the plan does; the result says so")
 	f.StringVar(&a.docker, "docker-host", "", dockerHostUsage)
 	f.BoolVar(&o.json, "json", false, "the result document on stdout")

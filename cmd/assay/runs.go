@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/fault"
+	"assay/report/figure"
 	"assay/result"
 	"assay/store"
 )
@@ -34,8 +35,13 @@ func (a *app) runsCommand() *cobra.Command {
 	var asJSON bool
 	var limit int
 	c := &cobra.Command{
-		Use: "runs", Short: "the runs, newest first", Args: cobra.NoArgs, Example: "  assay runs\n  assay runs --limit 5 --json",
-		RunE: func(c *cobra.Command, _ []string) error { return a.runs(c.Context(), limit, asJSON) },
+		Use: "runs", Short: "the runs, newest first", Example: "  assay runs\n  assay runs --limit 5 --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return usage("--limit %d: write a whole number of at least 1", limit)
+			}
+			return a.runs(c.Context(), limit, asJSON)
+		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
 	c.Flags().IntVar(&limit, "limit", 50, "how many at most")
@@ -85,7 +91,7 @@ func best(r store.Run) string {
 	if r.BestTPS == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f tok/s at %s", *r.BestTPS, r.BestPoint)
+	return figure.Measure(*r.BestTPS) + " tok/s at " + r.BestPoint
 }
 
 func at(us int64) string { return time.UnixMicro(us).Format("2006-01-02 15:04:05") }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"assay/agent"
 	"assay/agent/cron"
 	"assay/agent/planfiles"
+	"assay/cmd/assay/arg"
 	"assay/fault"
 	"assay/plan"
 )
@@ -25,7 +29,7 @@ type scheduleView struct {
 
 func (a *app) scheduleCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "schedule", Short: "rerun plans on cron, by the daemon", Args: cobra.NoArgs,
+		Use: "schedule", Short: "rerun plans on cron, by the daemon",
 		Example: "  assay schedule add plan.yaml --cron '0 3 * * *'\n  assay schedule list",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -37,9 +41,12 @@ func (a *app) scheduleAdd() *cobra.Command {
 	var times, name string
 	var sets []string
 	c := &cobra.Command{
-		Use: "add PLAN", Short: "rerun a plan at the times of a cron expression", Args: oneArg(aPlan),
+		Use: "add PLAN", Short: "rerun a plan at the times of a cron expression", Args: arg.One(arg.Plan),
 		Example: "  assay schedule add plan.yaml --cron '0 3 * * *' --name nightly",
 		RunE: func(c *cobra.Command, args []string) error {
+			if times == "" {
+				return usage("say with --cron when the plan is to run; for example: --cron '0 3 * * *'")
+			}
 			if _, err := cron.Parse(times); err != nil {
 				return err
 			}
@@ -85,7 +92,7 @@ func (a *app) addSchedule(c *cobra.Command, p plan.Plan, times, name string) err
 func (a *app) scheduleList() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "the schedules", Args: cobra.NoArgs, Example: "  assay schedule list",
+		Use: "list", Short: "the schedules", Example: "  assay schedule list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			d, err := a.findDaemon()
 			if err != nil {
@@ -103,39 +110,53 @@ func (a *app) scheduleList() *cobra.Command {
 			if err := json.Unmarshal(raw, &page); err != nil {
 				return fmt.Errorf("read the daemon's answer: %w", err)
 			}
-			for _, s := range page.Items {
-				fmt.Fprintf(a.stdout, "%s  %-16s enabled=%-5t last=%s  %s\n", s.ID, s.Cron, s.Enabled, s.LastRun, fault.Printable(s.Name))
-			}
-			return nil
+			return a.printSchedules(page.Items)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
 	return c
 }
 
+func (a *app) printSchedules(all []scheduleView) error {
+	if len(all) == 0 {
+		fmt.Fprintln(a.stderr, "no schedule yet; `assay schedule add` makes one")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tWHEN\tSTATE\tLAST RUN\tNAME")
+	for _, s := range all {
+		state := "on"
+		if !s.Enabled {
+			state = "paused"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.Cron, state, cmp.Or(s.LastRun, "-"), fault.Printable(s.Name))
+	}
+	return w.Flush()
+}
+
 func (a *app) scheduleRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm ID", Short: "remove a schedule; its runs stay", Args: oneArg("the id of a schedule"), Example: "  assay schedule rm 3f9a2c1b",
+		Use: "rm ID", Short: "remove a schedule; its runs stay", Args: arg.One("the id of a schedule"), Example: "  assay schedule rm 3f9a2c1b",
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := a.findDaemon()
 			if err != nil {
 				return err
 			}
-			return d.Call(c.Context(), http.MethodDelete, "/schedules/"+args[0], nil, nil)
+			return d.Call(c.Context(), http.MethodDelete, "/schedules/"+url.PathEscape(args[0]), nil, nil)
 		},
 	}
 }
 
 func (a *app) scheduleRun() *cobra.Command {
 	return &cobra.Command{
-		Use: "run ID", Short: "queue a schedule's plan now", Args: oneArg("the id of a schedule"), Example: "  assay schedule run 3f9a2c1b",
+		Use: "run ID", Short: "queue a schedule's plan now", Args: arg.One("the id of a schedule"), Example: "  assay schedule run 3f9a2c1b",
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := a.findDaemon()
 			if err != nil {
 				return err
 			}
 			var run runView
-			if err := d.Call(c.Context(), http.MethodPost, "/schedules/"+args[0]+"/run", nil, &run); err != nil {
+			if err := d.Call(c.Context(), http.MethodPost, "/schedules/"+url.PathEscape(args[0])+"/run", nil, &run); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(a.stdout, run.ID)

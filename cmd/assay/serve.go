@@ -50,7 +50,6 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Hold the data directory, execute queued plans one at a time, rerun schedules, and serve the API and the page.
 Listens on a Unix socket and on 127.0.0.1; another address needs a token file.`,
 		Example: "  assay serve\n  assay serve --listen 0.0.0.0:7717 --token-file /etc/assay/tokens",
-		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
 	f := c.Flags()

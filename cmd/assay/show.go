@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cmd/assay/arg"
 	"assay/fault"
 	"assay/report"
 	"assay/result"
@@ -15,7 +16,7 @@ import (
 func (a *app) showCommand() *cobra.Command {
 	var asJSON, commands bool
 	c := &cobra.Command{
-		Use: "show RUN", Short: "one run: its table, its verdict, where its report is", Args: oneArg(aRun),
+		Use: "show RUN", Short: "one run: its table, its verdict, where its report is", Args: arg.One(arg.Run), ValidArgsFunction: a.completeRun,
 		Long:    "RUN is an id, an unambiguous prefix of one, or `last`.",
 		Example: "  assay show last\n  assay show last --command\n  assay show 20261130T2 --json",
 		RunE: func(c *cobra.Command, args []string) error {

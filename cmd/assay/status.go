@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,7 +33,7 @@ type statusView struct {
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "status", Short: "whether a daemon holds the data directory, and what it does", Args: cobra.NoArgs, Example: "  assay status --json",
+		Use: "status", Short: "whether a daemon holds the data directory, and what it does", Example: "  assay status --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			held, holder, err := a.peekLock()
 			if err != nil {
@@ -56,8 +57,10 @@ func (a *app) statusCommand() *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(a.stdout).Encode(v)
 			}
-			a.printStatus(v, held)
-			return nil
+			var b bytes.Buffer
+			a.printStatus(&b, v, held)
+			_, err = b.WriteTo(a.stdout)
+			return err
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON document")
@@ -73,24 +76,22 @@ func (a *app) started(ctx context.Context) (open []containers.Intent, err error)
 	return open, err
 }
 
-func (a *app) printStatus(v statusView, held bool) {
+func (a *app) printStatus(w *bytes.Buffer, v statusView, held bool) {
 	switch {
 	case v.Daemon:
-		fmt.Fprintf(a.stdout, "daemon %s, process %d, holds %s\n", v.Program.Version, v.PID, a.data)
+		fmt.Fprintf(w, "daemon %s, process %d, holds %s\n", v.Program.Version, v.PID, a.data)
 	case held:
-		fmt.Fprintf(a.stdout, "no daemon; process %d holds %s for a run\n", v.PID, a.data)
+		fmt.Fprintf(w, "no daemon; process %d holds %s for a run\n", v.PID, a.data)
 	default:
-		fmt.Fprintf(a.stdout, "no daemon, and nobody holds %s\n", a.data)
+		fmt.Fprintf(w, "no daemon, and nobody holds %s\n", a.data)
 	}
-	standing.Text(a.stdout, v.Node, false)
+	standing.Text(w, v.Node, false)
 	for _, i := range v.Started {
 		text := "started for run " + i.Run + ": " + i.Name
 		if i.Trouble != "" {
 			text = "left of run " + i.Run + " and not removed: " + i.Name + ": " + i.Trouble
 		}
-		fmt.Fprintln(a.stdout, fault.Printable(text))
+		fmt.Fprintln(w, fault.Printable(text))
 	}
-	for _, r := range v.Queue {
-		fmt.Fprintf(a.stdout, "%s  %-8s %s\n", r.ID, r.State, fault.Printable(r.Name))
-	}
+	_ = printQueue(w, v.Queue) // a buffer takes all
 }

@@ -44,7 +44,7 @@ type options struct {
 func Command(w Outside) *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "bench-client", Short: "the ceiling of the client on this machine", Args: cobra.NoArgs,
+		Use: "bench-client", Short: "the ceiling of the client on this machine",
 		Long: `How many streams and events per second the native client holds here, and how exact its times are. A server that streams on
 a fixed schedule runs as a process of its own, on a core of its own where there are two; the client drives load against it on the
 code path of a run; what it recorded is compared with what the server knows, event by event. Without --streams a ladder from 1 to
@@ -54,7 +54,8 @@ code path of a run; what it recorded is compared with what the server knows, eve
 	}
 	f := c.Flags()
 	f.IntSliceVar(&o.streams, "streams", nil, "measure these numbers of streams, `1,512`")
-	f.Float64SliceVar(&o.rates, "rate", nil, "events per second of all streams together, one for all or one each; `0`, the default, is as fast as they come")
+	f.Float64SliceVar(&o.rates, "rate", nil, "events per second of all streams together, `50,0.5`: one for all or one each; 0 is as fast as they come (default 0)")
+	f.Lookup("rate").DefValue = "" // the library would write an empty list
 	f.DurationVar(&o.duration, "duration", 6*time.Second, "length of a point's window")
 	f.BoolVar(&o.json, "json", false, "the figures as JSON on stdout")
 	f.StringVar(&o.out, "out", "", "write the figures as JSON to `FILE`")
@@ -211,7 +212,7 @@ func pacedCommand(w Outside) *cobra.Command {
 	var port int
 	var log string
 	c := &cobra.Command{
-		Use: "paced", Short: "a server that streams on a fixed schedule and logs when", Args: cobra.NoArgs, Hidden: true,
+		Use: "paced", Short: "a server that streams on a fixed schedule and logs when", Hidden: true,
 		Example: "  assay bench-client paced --port 8001 --itl 20ms --log truth",
 		RunE:    func(c *cobra.Command, _ []string) error { return w.serve(c.Context(), cfg, port, log) },
 	}

@@ -34,7 +34,7 @@ type options struct {
 func Command(stderr io.Writer, exit func(code int) error) *cobra.Command {
 	o := options{Config: sim.Default()}
 	c := &cobra.Command{
-		Use: "sim", Short: "the simulated inference engine alone, for trying things out", Args: cobra.NoArgs,
+		Use: "sim", Short: "the simulated inference engine alone, for trying things out",
 		Long: "An OpenAI-compatible server whose latency follows a model and which knows what it sent and when (docs/sim.md).\n\n" +
 			"A request for the model NAME+FAULT+FAULT… meets those faults, whatever --fault says; NAME is that of --model. A client that\n" +
 			"looks for its model in /v1/models first, such as assay bench, does not find that name: for it start the server with --fault.\n\n" +

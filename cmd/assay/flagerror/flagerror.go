@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/pflag"
+
+	"assay/plan/spelling"
 )
 
 // Plainly says an error about a flag's value without the words of the library that could not read it.
@@ -42,4 +44,19 @@ func wanted(kind string) (want string, known bool) {
 		return "true or false", true
 	}
 	return "", false
+}
+
+// Meant asks whether another of the flags was meant, where the error is about one that there is not; else it says nothing.
+func Meant(err error, flags *pflag.FlagSet) string {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) || missing.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	near := spelling.Nearest(missing.GetSpecifiedName(), names)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean --%s?", near)
 }

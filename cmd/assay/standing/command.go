@@ -34,14 +34,14 @@ func Command(s Source) *cobra.Command {
 		return func(ctx context.Context) (result.Node, error) { return s.Look(ctx, accept) }
 	}
 	c := &cobra.Command{
-		Use: "node", Short: "whether this machine takes runs", Example: "  assay node\n  assay node check\n  assay node accept", Args: cobra.NoArgs, RunE: show(s.Known),
+		Use: "node", Short: "whether this machine takes runs", Example: "  assay node\n  assay node check\n  assay node accept", RunE: show(s.Known),
 		Long: `Whether this machine takes runs, as it was at the last look: ready; dirty, an accelerator still holds memory of a run that has ended;
 unfit, an accelerator that it had is gone or does not answer. Every run looks for itself. Exit 3 unless it is ready.`,
 	}
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "one JSON document")
 	c.AddCommand(
-		&cobra.Command{Use: "check", Short: "look at its accelerators now", Args: cobra.NoArgs, Example: "  assay node check", RunE: show(look(false))},
-		&cobra.Command{Use: "accept", Short: "take it as it is now: its accelerators are those that answer", Args: cobra.NoArgs, Example: "  assay node accept", RunE: show(look(true))})
+		&cobra.Command{Use: "check", Short: "look at its accelerators now", Example: "  assay node check", RunE: show(look(false))},
+		&cobra.Command{Use: "accept", Short: "take it as it is now: its accelerators are those that answer", Example: "  assay node accept", RunE: show(look(true))})
 	return c
 }
 

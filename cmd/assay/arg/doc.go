@@ -1,0 +1,2 @@
+// Package arg says which arguments and flags a command takes, and what is wrong with others.
+package arg
