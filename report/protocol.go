@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"assay/report/figure"
+	"assay/report/point"
 	"assay/result"
 )
 
-// protocolPairs say how a matrix was measured, as published pages have it; other protocols say it with each point.
+// protocolPairs say how a matrix was measured, as published pages have it, and how an open loop's requests came; the rest is said with each point.
 func (v view) protocolPairs() []pair {
 	m := v.plan.Protocol.Matrix
 	if m == nil {
-		return nil
+		return []pair{{"Arrivals", point.Arrivals(v.plan), ""}}
 	}
 	out := []pair{
 		{"Decode test", "Fixed duration", "the window opens when the load is steady"},

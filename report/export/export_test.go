@@ -139,7 +139,8 @@ func TestVLLMJSON(t *testing.T) {
 		"output_throughput": 12.0, "total_token_throughput": 32.0, "max_output_tokens_per_s": 13.0, "max_concurrent_requests": 1.0,
 		"mean_itl_ms": 87.5, "p50_itl_ms": 60.0, "inside_completed": 1.0, "inside_mean_ttft_ms": 200.0, "inside_std_ttft_ms": 0.0,
 		"inside_mean_tpot_ms": 25.0, "inside_mean_itl_ms": 50.0, "inside_mean_e2el_ms": 350.0, "inside_total_output_tokens": 7.0,
-		"assay_window_output_tokens": 13.0, "assay_window_output_throughput": 13.0, "assay_point": "r140", "assay_state": "valid", "label": nil,
+		"assay_window_output_tokens": 13.0, "assay_window_output_throughput": 13.0, "assay_point": "r140", "assay_state": "valid", "assay_arrivals": "poisson",
+		"label": nil,
 	}
 	for key, value := range want {
 		if v, ok := got[key]; !ok || v != value {

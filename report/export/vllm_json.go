@@ -46,6 +46,9 @@ func (s serving) object(r result.Result, p result.Point) object {
 	o.add("assay_run", r.Run.ID)
 	o.add("assay_point", p.ID)
 	o.add("assay_state", string(p.State))
+	if arrivals := point.Arrivals(point.PlanOf(r)); arrivals != "" {
+		o.add("assay_arrivals", arrivals)
+	}
 	o.add("assay_version", r.Run.Program.Version)
 	o.add("assay_plan_sha256", r.Run.PlanSHA256)
 	o.add("assay_verdict", r.Run.Verdict)
