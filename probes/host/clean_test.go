@@ -152,6 +152,19 @@ func TestNumbersOfTheWorldAreCut(t *testing.T) {
 	}
 }
 
+// TestQueriedColumnsAreCut: a query's columns that name a board, its rack or its host, whatever they look like.
+func TestQueriedColumnsAreCut(t *testing.T) {
+	argv := []string{"nvidia-smi", "--query-gpu=name,serial,power.draw,platform.chassis_serial_number,platform.gpu_fabric_guid,hostname", "--format=csv"}
+	const table = "name, serial, power.draw [W], platform.chassis_serial_number, platform.gpu_fabric_guid, hostname\n"
+	got := string(anyCleaner().output(argv, []byte(table+"NVIDIA H100, K12345, 70.00 W, CHS98, 0x8af5f6a5f4d5c6b7, aurora\nNVIDIA H100, [N/A], 71.00 W, N/A, [N/A], x\ns3cret\n")))
+	if want := table + "NVIDIA H100, cut, 70.00 W, cut, cut, cut\nNVIDIA H100, [N/A], 71.00 W, N/A, [N/A], cut\n"; got != want {
+		t.Error(got)
+	}
+	if again := string(anyCleaner().output(argv, []byte(got))); again != got {
+		t.Errorf("then %s", again)
+	}
+}
+
 // TestNodeNameSpellings: volume groups and mounts are named after their machine; the kernel's own names and longer words are not.
 func TestNodeNameSpellings(t *testing.T) {
 	for _, c := range []struct{ node, text, want string }{

@@ -49,6 +49,9 @@ func (c cleaner) output(argv []string, b []byte) []byte {
 	switch program {
 	case "nvidia-smi":
 		s = c.nvidia(s)
+		if len(queried(argv)) > 0 {
+			s = safeColumns(s)
+		}
 	case "lspci":
 		s = c.vpd.ReplaceAllString(c.lspci.ReplaceAllString(s, "${1}cut"), "$1 cut")
 	case "dmesg", "journalctl":
@@ -110,6 +113,35 @@ func UniqueID(s string) (string, error) {
 		return "", fmt.Errorf("%d digits are no unique number", len(s)) // the number itself is not to be seen
 	}
 	return fmt.Sprintf("%016x", v), nil
+}
+
+// safeColumns cuts the columns of a query that name a device, its place or its owner. A row that does not fit the header goes.
+func safeColumns(table string) string {
+	var out strings.Builder
+	var header []string
+	named := []string{
+		"serial", "gpu_serial", "pdi", "hostname", "platform.chassis_serial_number", "platform.host_id", "platform.gpu_fabric_guid", "fabric.clusteruuid", "fabric.cluster_uuid",
+	}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.TrimRight(line, "\r\n"), ",")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case header == nil:
+			header = cells
+		case len(cells) != len(header):
+			continue
+		default:
+			for i, name := range header {
+				if slices.Contains(named, strings.ToLower(name)) && !strings.HasPrefix(strings.Trim(cells[i], "["), "N/A") {
+					cells[i] = "cut"
+				}
+			}
+		}
+		out.WriteString(strings.Join(cells, ", ") + "\n")
+	}
+	return out.String()
 }
 
 // nvidia cuts serial numbers; of a process's command line the program's name stays.
