@@ -45,15 +45,16 @@ type identifier struct {
 	put string
 }
 
-// podID and containerID stand in the names of control groups.
+// podID and containerID stand in the names of control groups, machineID in the paths of kernels and in the command line.
 const (
 	podID       = `pod[0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}`
 	containerID = `\b[0-9a-f]{64}\b`
+	machineID   = `\b[0-9a-f]{32}\b`
 )
 
 func identifiers() []identifier {
 	return []identifier{
-		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, podID, containerID), "[uuid]"},
+		{compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, podID, containerID, machineID), "[uuid]"},
 		{compile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5,}\b`, `(?i)\b[0-9a-f]{2}(-[0-9a-f]{2}){5,}\b`, `(?i)\b[0-9a-f]{4}\.[0-9a-f]{12}\b`), "[mac]"}, // the last is a bridge's id
 		{compile(`(?i)\b[0-9a-f]{4}(:[0-9a-f]{4}){3}\b`), "[guid]"},
 		{compile(`(?i)\b(?:en|wl|ww)x[0-9a-f]{12}\b`), "enx-mac"},
@@ -226,7 +227,7 @@ func numberFiles() []string {
 	return []string{
 		"serial_number", "serial", "wwid", "wwn", "eui", "nguid", "product_serial", "board_serial", "chassis_serial", "product_uuid",
 		"board_asset_tag", "chassis_asset_tag", "subsysnqn", "phys_switch_id", "machine-id",
-		"hostnqn", "hostid", "dhchap_secret", "dhchap_ctrl_secret", "tls_key", "tls_configured_key", "ifalias", "phys_port_id", "fru_id",
+		"hostnqn", "hostid", "dhchap_secret", "dhchap_ctrl_secret", "tls_key", "tls_configured_key", "ifalias", "phys_port_id", "fru_id", "node_desc",
 	}
 }
 

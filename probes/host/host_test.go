@@ -356,9 +356,10 @@ func TestNaturalOrder(t *testing.T) {
 
 func TestSafeCmdline(t *testing.T) {
 	for line, want := range map[string]string{
-		"console=10.0.0.1:6666":                "console=[ip]:6666",
-		"quiet iommu=pt":                       "quiet iommu=pt",
-		"a.password=x --token y --auth-on z=1": "a.password=[cut] --token [cut] --auth-on z=1",
+		"console=10.0.0.1:6666": "console=[ip]:6666",
+		"quiet iommu=pt":        "quiet iommu=pt",
+		`initrd=\0a1b2c3d111142228333444455556666\6.8\initrd systemd.machine_id=0a1b2c3d111142228333444455556666`: `initrd=\[uuid]\6.8\initrd systemd.machine_id=[uuid]`,
+		"a.password=x --token y --auth-on z=1":                                                                                                                     "a.password=[cut] --token [cut] --auth-on z=1",
 		"root=UUID=0a1b2c3d-1111-4222-8333-444455556666 r=PARTUUID=dead-01":                                                                                        "root=UUID=[uuid] r=PARTUUID=[uuid]",
 		"ip=10.0.0.1:::255.255.255.0:node7 mac=aa:bb:cc:dd:ee:ff pci=0000:1b:00.0":                                                                                 "ip=[cut] mac=[mac] pci=0000:1b:00.0",
 		"netroot=iscsi:a:b@10.1.2.3::3260::iqn.x:y systemd.setenv=A=b BOOTIF=01-0a-1b-2c-3d-4e-5f rd.zfcp=0x5005076300c213e9":                                      "netroot=[cut] systemd.setenv=[cut] BOOTIF=[cut] rd.zfcp=[cut]",
