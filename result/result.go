@@ -216,7 +216,7 @@ const (
 
 // Energy is what the machine used over a point's window, J. A part that nothing tells is nil.
 type Energy struct {
-	Accelerators   int      `json:"accelerators"`               // all of the machine, whether the server used them or not
+	Accelerators   int      `json:"accelerators"`               // all of the machine, whether the server used them or not; beside cards a part of the processor is none
 	AcceleratorJ   *float64 `json:"accelerator_j,omitempty"`    // of all of them together, by what each of them tells: its package or its board
 	CPUJ           *float64 `json:"cpu_j,omitempty"`            // of all processor packages
 	WallJ          *float64 `json:"wall_j,omitempty"`           // of the whole machine, by its power supplies

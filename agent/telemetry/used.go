@@ -17,9 +17,13 @@ const doubtPct = 3
 
 // Used gives a point what the machine used in its window, by its telemetry, and the output it had for that; nil when nothing tells of any.
 func Used(p result.Point, accelerators probes.List[probes.Accelerator]) *result.Energy {
-	e := result.Energy{Accelerators: len(accelerators.Items), CPUJ: sumOf(p.Telemetry, packages(p.Telemetry)), WallJ: p.Telemetry["host.wall_w"].EnergyJ}
+	e := result.Energy{CPUJ: sumOf(p.Telemetry, packages(p.Telemetry)), WallJ: p.Telemetry["host.wall_w"].EnergyJ}
 	var gpus []string
 	for i, a := range accelerators.Items {
+		if (probes.SUT{Accelerators: accelerators}).Aside(a) {
+			continue // a part of the processor beside cards, of which mostly nothing tells its power
+		}
+		e.Accelerators++
 		if a.PowerW.NA == "" { // else another device reports for it, such as the first die of a package
 			gpus = append(gpus, fmt.Sprintf("gpu%d.power_w", i))
 		}

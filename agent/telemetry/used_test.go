@@ -32,6 +32,11 @@ func TestUsed(t *testing.T) {
 	if got := Used(good(), dies); got.Accelerators != 4 || got.TokensPerJoule == nil || *got.TokensPerJoule != 1 {
 		t.Errorf("dies that others report for: %+v", got)
 	}
+	beside := probes.List[probes.Accelerator]{Items: make([]probes.Accelerator, 3)}
+	beside.Items[0].Kind, beside.Items[1].Kind, beside.Items[2].Kind = probes.Known("discrete", "t"), probes.Known("discrete", "t"), probes.Known("integrated", "t")
+	if got := Used(good(), beside); got.Accelerators != 2 || got.TokensPerJoule == nil || *got.TokensPerJoule != 1 {
+		t.Errorf("a processor's own GPU beside cards, which tells no power: %+v", got)
+	}
 	cases := []struct {
 		name    string
 		list    probes.List[probes.Accelerator]
