@@ -100,6 +100,10 @@ func TestEvaluate(t *testing.T) {
 			s.Software.Docker = sut.Unknown[string]("needs root or the group docker: /var/run/docker.sock is not readable by this user")
 		}, Unknown},
 		{"container_runtime", nil, func(s *sut.SUT) { s.Software.ContainerToolkit = sut.Unknown[string]("none") }, Warn},
+		{"container_runtime", nil, func(s *sut.SUT) {
+			s.Software.ContainerToolkit = sut.Unknown[string]("none")
+			s.Accelerators.Items = append([]sut.Accelerator{{Vendor: known("Intel"), Kind: known("integrated")}}, s.Accelerators.Items...)
+		}, Warn},
 		{"driver_equal", nil, gpu(func(a *sut.Accelerator) { a.PowerCapW.Value = 650 }), Warn},
 		{"driver_mixed", nil, nil, OK},
 		{"driver_mixed", nil, gpu(func(a *sut.Accelerator) { a.DriverVersion.Value = "535" }), Warn},

@@ -22,7 +22,7 @@ func checkContainerRuntime(r Request) (Check, bool) {
 	toolkit := r.SUT.Software.ContainerToolkit
 	if toolkit.NA == "" && r.SUT.Accelerators.Unknown == "" && len(r.SUT.Accelerators.Items) > 0 {
 		evidence = append(evidence, show("software.container_toolkit", toolkit))
-		if !toolkit.IsKnown() && strings.Contains(r.SUT.Accelerators.Items[0].Vendor.Value, "NVIDIA") {
+		if !toolkit.IsKnown() && has(r.SUT, "NVIDIA") {
 			return warn("Docker answers, but NVIDIA's container toolkit is not known.", evidence...).because("Install nvidia-container-toolkit."), true
 		}
 	}
