@@ -79,7 +79,8 @@ func (s Server) backend(engine string, sut *probes.SUT) (backend, otherwise stri
 	case len(sut.Accelerators.Items) == 0:
 		return "cpu", ""
 	}
-	switch vendor := sut.Accelerators.Items[0].Vendor.Value; {
+	serves := slices.IndexFunc(sut.Accelerators.Items, func(a probes.Accelerator) bool { return !sut.Aside(a) }) // cards go before a processor's own
+	switch vendor := sut.Accelerators.Items[serves].Vendor.Value; {
 	case slices.Contains([]string{"llamacpp", "ollama"}, engine):
 		return "", "the server does not tell which of its backends it computes with"
 	case vendor == "AMD":

@@ -26,6 +26,14 @@ func machineWith(vendor string) *probes.SUT {
 	return s
 }
 
+// withOwnGPU puts a processor's own GPU before a machine's card.
+func withOwnGPU(s *probes.SUT) *probes.SUT {
+	s.Accelerators.Items[0].Kind = probes.Known("discrete", "PCI")
+	own := probes.Accelerator{Vendor: probes.Known("AMD", "PCI"), Kind: probes.Known("integrated", "PCI")}
+	s.Accelerators.Items = append([]probes.Accelerator{own}, s.Accelerators.Items...)
+	return s
+}
+
 // TestEngine: what is known stands there, and what is not says why.
 func TestEngine(t *testing.T) {
 	const digest = "ghcr.io/lab/vllm@sha256:ebdd9351069705b01e49d3fe080a427729c5680c5fd87d13c7fef163d041838a"
@@ -52,6 +60,7 @@ func TestEngine(t *testing.T) {
 		{"told on the command line", "vllm", `{"runtime":"process","version":"0.11.0-20251212","argv":["vllm","serve","--device","cpu"]}`, machineWith("NVIDIA"),
 			map[string]string{"Backend": "cpu", "Commit": "— not probed: neither the build, the version nor the image's tag holds one"}},
 		{"accelerators not known", "vllm", `{"runtime":"process"}`, &unknown, map[string]string{"Backend": "— not probed: accelerators unknown: sysfs cannot be read"}},
+		{"a processor's own GPU", "vllm", `{"runtime":"process"}`, withOwnGPU(machineWith("NVIDIA")), map[string]string{"Backend": "cuda"}},
 		{"no machine", "vllm", `{"runtime":"process"}`, nil, map[string]string{"Backend": "— not probed: the machine was not probed"}},
 		{"simulated", "sim", `{"runtime":"process"}`, machineWith("AMD"), map[string]string{"Backend": "— not probed: the simulated engine computes nothing"}},
 	}
