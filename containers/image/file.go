@@ -52,6 +52,9 @@ func openFile(name string) (file, error) {
 	if err != nil {
 		return file{}, fault.New(fault.Image, "file_missing", "correct server.image_file, or put the file there", "the image's file cannot be read: %w", err)
 	}
+	if !info.IsDir() && !info.Mode().IsRegular() { // a pipe would be waited for without end, and is read twice
+		return file{}, fault.New(fault.Image, "file_invalid", "write it to a file first", "%s is neither a file nor a folder", name)
+	}
 	f := file{name: name, folder: info.IsDir(), documents: map[string][]byte{}}
 	if err := f.each(f.keep); err != nil {
 		return file{}, fault.New(fault.Image, "file_invalid", hintFile, "%s is not a whole image file: %w", name, err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,6 +140,16 @@ func TestFilesThatAreNoImages(t *testing.T) {
 			enginetest.WantFault(t, err, "image.file_invalid")
 		})
 	}
+}
+
+// TestAPipeIsNoImage: nobody may write into it, and then the run would wait for ever.
+func TestAPipeIsNoImage(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := openFile(pipe)
+	enginetest.WantFault(t, err, "image.file_invalid", pipe)
 }
 
 func parsed(ref string) (name.Reference, error) { return name.ParseReference(ref) }
