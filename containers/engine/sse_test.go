@@ -39,6 +39,12 @@ func TestFirstTokenInAnyForm(t *testing.T) {
 		"data: {\"choices\":[{\"text\":\"a\"}]}\r\r",
 		": hello\r\rdata: {\"choices\":\rdata: [{\"text\":\"a\"}]}\r\r",
 		"event: message\ndata: {\"choices\":\ndata: [{\"text\":\"a\"}]}\n\n",
+		`data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}}]}` + "\n\n",
+		`data: {"choices":[{"delta":{"content":null,"thinking":"a"}}]}` + "\n\n",
+		`data: {"choices":[{"delta":{"refusal":"a"}}]}` + "\n\n",
+		`data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{"}}]}}]}` + "\n\n",
+		`data: {"error":"","choices":[{"text":"a"}]}` + "\n\n",
+		`data: {"error":{},"choices":[{"delta":{"content":""},"finish_reason":{"type":"x"}}]}` + "\n\n" + `data: {"choices":[{"text":"a"}]}` + "\n\n",
 	} {
 		rest, more := io.Pipe()
 		go func() { _, _ = more.Write([]byte(stream)) }()

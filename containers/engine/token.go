@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -23,12 +24,9 @@ func TestRequest(endpoint, model string) (path string, body []byte) {
 type chunk struct {
 	Error   json.RawMessage
 	Choices []struct {
-		Text   string
-		Finish string `json:"finish_reason"`
-		Delta  struct {
-			Content, Reasoning string
-			ReasoningContent   string `json:"reasoning_content"`
-		}
+		Text   json.RawMessage
+		Finish json.RawMessage `json:"finish_reason"`
+		Delta  map[string]json.RawMessage
 	}
 }
 
@@ -58,7 +56,7 @@ func problemOf(data string) (problem string, said bool) {
 	if err := json.Unmarshal([]byte(data), &c); err != nil {
 		return "an event that is no JSON: " + data, true
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if says(c.Error) {
 		return "an error: " + messageOf([]byte(data)), true
 	}
 	if c.carriesToken() {
@@ -69,12 +67,22 @@ func problemOf(data string) (problem string, said bool) {
 
 func (c chunk) carriesToken() bool {
 	for _, x := range c.Choices {
-		if x.Text+x.Delta.Content+x.Delta.Reasoning+x.Delta.ReasoningContent != "" {
+		if says(x.Text) || slices.ContainsFunc(spoken(), func(member string) bool { return says(x.Delta[member]) }) {
 			return true
 		}
-		if x.Finish == "stop" || x.Finish == "length" || x.Finish == "tool_calls" {
+		if finish := string(x.Finish); finish == `"stop"` || finish == `"length"` || finish == `"tool_calls"` {
 			return true
 		}
 	}
 	return false
+}
+
+// spoken are the members of a delta that hold what the model says; the load generator takes the same.
+func spoken() []string {
+	return []string{"content", "reasoning", "reasoning_content", "thinking", "refusal", "tool_calls", "function_call"}
+}
+
+// says is false for a value that is there and holds nothing, as some servers write in each event.
+func says(value json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", "false", `""`, "{}", "[]"}, string(value))
 }
