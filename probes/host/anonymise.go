@@ -17,6 +17,7 @@ type cleaner struct {
 	host  nodeName // in files that may hold it
 	plain nodeName // in all others
 	homes func(string) string
+	bmc   func(string) string // serial numbers in a BMC's answers and in their paths
 	ids   func(string) string
 	mark  func(serial string) string // a serial number as its hash
 
@@ -28,7 +29,7 @@ type cleaner struct {
 }
 
 func (r *recording) cleaner(h Host) cleaner {
-	c := cleaner{homes: r.homes(), ids: WithoutIDs(), mark: h.marked, numbers: identifiers()[:4], secrets: withoutSecrets(), disks: disks(), patterns: outputPatterns(), addresses: identifiers()}
+	c := cleaner{homes: r.homes(), bmc: r.bmcSerials(), ids: WithoutIDs(), mark: h.marked, numbers: identifiers()[:4], secrets: withoutSecrets(), disks: disks(), patterns: outputPatterns(), addresses: identifiers()}
 	if r.uname != nil {
 		c.host, c.plain = inAnyCase(r.uname.Nodename), asWritten(r.uname.Nodename)
 	}
@@ -116,6 +117,9 @@ func legible(r rune) rune {
 
 // name cleans a path or the reason of a failed read.
 func (c cleaner) name(s string) string {
+	if strings.HasPrefix(s, RedfishRoot) {
+		s = c.bmc(s)
+	}
 	return c.secrets(c.ids(c.disks(c.homes(c.plain.cut(s)))))
 }
 
@@ -207,7 +211,7 @@ func (c cleaner) known(name string, b []byte) []byte {
 		prefix, _, _ := bytes.Cut(b, []byte("-"))
 		return append(prefix, '-')
 	case strings.HasPrefix(name, RedfishRoot):
-		return cleanRedfish(b)
+		return []byte(c.bmc(string(cleanRedfish(b))))
 	case base == "config" && strings.Contains(name, "/pci"):
 		return onlyACS(b)
 	case base == "kmsg":

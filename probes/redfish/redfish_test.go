@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"assay/probes/host"
 	"assay/probes/smbios"
 )
@@ -158,6 +160,47 @@ func bmc(t *testing.T, answers map[string]string) netip.AddrPort {
 	t.Cleanup(server.Close)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	return netip.MustParseAddrPort(server.Listener.Addr().String())
+}
+
+// TestResourcesNamedBySerial: a BMC that calls a machine by its serial number gives it away neither as a source nor in a capture.
+func TestResourcesNamedBySerial(t *testing.T) {
+	answers := newer()
+	answers["/Systems"] = `{"Members":[{"@odata.id":"/redfish/v1/Systems/WZP2134XYZ"}]}`
+	answers["/Systems/WZP2134XYZ"] = `{"@odata.type":"#ComputerSystem.v1_9_0.ComputerSystem","Id":"WZP2134XYZ","SerialNumber":"WZP2134XYZ","Manufacturer":"Cisco Systems Inc","Model":"UCSC-885A-M8"}`
+	var live Report
+	var b bytes.Buffer
+	err := host.Record(t.Context(), machine(t, bmc(t, answers)), func(h host.Host) {
+		live, _ = Read(t.Context(), h)
+	}, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := live.Product; p.Value != "UCSC-885A-M8" || p.Source != "/redfish/v1/Systems/serial2 Model" { // the first is a supply's
+		t.Errorf("%+v", p)
+	}
+	name := filepath.Join(t.TempDir(), "c.tar.gz")
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, done, err := host.FromCapture(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done() //nolint:errcheck // a folder of the test
+	again, err := Read(t.Context(), h)
+	if diff := cmp.Diff(live, again); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	err = filepath.WalkDir(h.Root, func(path string, _ fs.DirEntry, _ error) error {
+		text, _ := os.ReadFile(path)
+		if strings.Contains(path+string(text), "WZP2134") {
+			t.Errorf("%s: %s", path, text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestBMC asks a service over HTTPS, captures its answers, and reads the same of the capture.

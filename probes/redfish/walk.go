@@ -33,7 +33,7 @@ func fetch(ctx context.Context, h host.Host) (map[string]resource, error) {
 				docs[path] = doc
 			}
 		}
-		return docs, err
+		return nameless(docs), err
 	}
 	address, err := hostInterface(h)
 	if err != nil {
@@ -46,7 +46,20 @@ func fetch(ctx context.Context, h host.Host) (map[string]resource, error) {
 	if refused != nil && len(docs) < 2 { // the root is for everyone
 		return nil, h.NoBMC("is of no use: the BMC %s", refused)
 	}
-	return docs, nil
+	return nameless(docs), nil
+}
+
+// nameless gives the answers by paths without serial numbers, since a path is the source of what the answer tells.
+func nameless(docs map[string]resource) map[string]resource {
+	var all []any
+	for _, doc := range docs {
+		all = append(all, map[string]any(doc))
+	}
+	clean, out := host.WithoutSerials(all), map[string]resource{}
+	for path, doc := range docs {
+		out[clean(path)] = doc
+	}
+	return out
 }
 
 func decode(b []byte) (resource, bool) {
