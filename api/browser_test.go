@@ -125,22 +125,28 @@ func scheme(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
+// visit opens a page and waits until it listens: what is published before that is heard by the page before it, if that is still there.
+func (f *fixture) visit(ctx context.Context, path string) {
+	f.t.Helper()
+	_, before := f.ctl.subscribers()
+	steps(f.t, ctx, chromedp.Navigate(f.http.URL+path))
+	f.awaitSubscribers("stream of "+path, func(_, ever int) bool { return ever > before })
+}
+
 // TestPageFollowsARun is what a person sees: an empty list, a run that appears, its progress, its points, its end and its report.
 func TestPageFollowsARun(t *testing.T) {
 	ctx := browser(t)
 	f := newFixture(t)
 	f.ctl.sut = sampleSUT()
-	steps(t, ctx, chromedp.Navigate(f.http.URL+"/"))
+	f.visit(ctx, "/")
 	until(t, ctx, text(".empty", "assay demo"))
 	screenshots(t, ctx, "empty")
-	f.awaitSubscribers(1) // the page before has let go, this one is there: no event is published before
 
 	run := f.queueRun() // the list shows it by itself
 	until(t, ctx, text("table.list", run.ID))
 
-	steps(t, ctx, chromedp.Navigate(f.http.URL+"/runs/"+run.ID))
+	f.visit(ctx, "/runs/"+run.ID)
 	until(t, ctx, text("#step", "waiting for its turn"))
-	f.awaitSubscribers(1) // the page before has let go, this one is there: no event is published before
 	f.live(run.ID)
 	until(t, ctx, text("#tps", "93.4"))
 	until(t, ctx, text("#ttft", "41.2")+" && "+text("#inflight", "2")+" && "+text("#failed", "0"))
@@ -154,16 +160,16 @@ func TestPageFollowsARun(t *testing.T) {
 	f.finish(run.ID)
 	steps(t, ctx, chromedp.WaitVisible(chromedp.CSS("#report"))) // the page loads itself again
 	until(t, ctx, text(".badge.big", "valid"))
-	until(t, ctx, "document.getElementById('report').contentDocument.body.innerText.length > 200")
-	until(t, ctx, "document.getElementById('report').offsetHeight >= document.getElementById('report').contentDocument.documentElement.scrollHeight")
+	const inner = "document.getElementById('report').contentDocument" // without parts while it loads
+	until(t, ctx, inner+"?.body?.innerText.length > 200")
+	until(t, ctx, "document.getElementById('report').offsetHeight >= "+inner+"?.documentElement?.scrollHeight")
 	screenshots(t, ctx, "ended")
 	for name, path := range map[string]string{"runs": "/", "machine": "/machine", "schedules": "/schedules"} {
 		f.fill(name)
 		steps(t, ctx, chromedp.Navigate(f.http.URL+path))
 		screenshots(t, ctx, name)
 	}
-	steps(t, ctx, chromedp.Navigate(f.http.URL+"/"))
-	f.awaitSubscribers(1) // the page before has let go, this one is there: no event is published before
+	f.visit(ctx, "/")
 	f.dirty()
 	f.ctl.publish(result.Event{Run: run.ID, Kind: result.NodeMarked, Text: "GPU 0 holds 120.0 GiB"})
 	until(t, ctx, text("#node", "takes no runs")) // the page says it by itself

@@ -125,7 +125,7 @@ func TestHeartbeatAndShutdown(t *testing.T) {
 		t.Fatalf("shut down with a stream open: %v", err)
 	}
 	wantEnd(t, read)
-	f.awaitSubscribers(0)
+	f.awaitSubscribers("end of the subscription", func(now, _ int) bool { return now == 0 })
 }
 
 func TestStreamIsNotCached(t *testing.T) {

@@ -134,6 +134,7 @@ type controller struct {
 	ticks int64
 	past  []result.Event
 	subs  map[chan result.Event]bool
+	asked int // for events, in all
 	probe int // times probed
 	sut   probes.SUT
 	fail  error // what Probe answers
@@ -202,6 +203,7 @@ func (c *controller) Events(ctx context.Context, seq int64, _ string) (<-chan re
 		}
 	}
 	c.subs[ch] = true
+	c.asked++
 	context.AfterFunc(ctx, func() { c.cut(ch) })
 	return ch, nil
 }
@@ -229,26 +231,26 @@ func (c *controller) cutAll() {
 	}
 }
 
-// awaitSubscribers waits until so many listen: a subscription ends a moment after its stream.
-func (f *fixture) awaitSubscribers(want int) {
+// awaitSubscribers waits for who listens now, or listened ever: a subscription begins a moment after its page, and ends one after its stream.
+func (f *fixture) awaitSubscribers(what string, is func(now, ever int) bool) {
 	f.t.Helper()
 	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for n := f.ctl.subscribers(); n != want; n = f.ctl.subscribers() {
+	for now, ever := f.ctl.subscribers(); !is(now, ever); now, ever = f.ctl.subscribers() {
 		select {
 		case <-deadline:
-			f.t.Fatalf("%d subscribers, want %d", n, want)
+			f.t.Fatalf("no %s: %d subscribers now, %d ever", what, now, ever)
 		case <-tick.C:
 		}
 	}
 }
 
-// subscribers counts who listens.
-func (c *controller) subscribers() int {
+// subscribers counts who listens, and who ever did.
+func (c *controller) subscribers() (now, ever int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.subs)
+	return len(c.subs), c.asked
 }
 
 func (c *controller) Probe(context.Context) (probes.SUT, []probes.Check, error) {
