@@ -9,9 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"assay/plan"
 	"assay/runner/record"
 )
 
@@ -263,7 +261,7 @@ func TestField_llminferencebench422414b_CutStreamsGiveNoConnectionBack(t *testin
 		a.head()
 		a.token(1)
 	})
-	m := sweep(t, s, 2, 12, func(j *job) { j.Plan.Client.StallTimeout = plan.Duration(300 * time.Millisecond) })
+	m := sweep(t, s, 2, 12, func(j *job) { j.Plan.Client.StallTimeout = ms(1500) })
 	if n := m.outcomes(); after.Load() != 0 || n[record.Stalled] < 2 || n[record.OK]+n[record.Stalled] != len(m.all) {
 		t.Errorf("%d requests came over the connection of a stream that was cut off; %v", after.Load(), n)
 	}

@@ -121,7 +121,7 @@ func interrupted(t *testing.T, s *server, n, failed int, p plan.Plan, point plan
 		}
 	})
 	<-ctx.Done()
-	if took := time.Since(at); took > 5*time.Second {
+	if took := time.Since(at); took > 30*time.Second {
 		t.Errorf("it took %v from the interrupt to the end", took)
 	}
 	if !errors.Is(m.err, errInterrupt) {
@@ -222,7 +222,7 @@ func TestInterruptWhileRefused(t *testing.T) {
 			cancel(errInterrupt)
 		}
 	})
-	if took := time.Since(at); !errors.Is(m.err, errInterrupt) || took > 5*time.Second {
+	if took := time.Since(at); !errors.Is(m.err, errInterrupt) || took > 30*time.Second {
 		t.Errorf("%v, %v after the interrupt", m.err, took)
 	}
 	if n := m.outcomes(); n[record.Refused] < 8 || n[record.Refused]+n[record.Dropped] != len(m.all) {

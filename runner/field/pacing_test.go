@@ -297,7 +297,7 @@ func TestField_llminferencebench43_FailedStreamsAreReplaced(t *testing.T) {
 		if a.n < 3 {
 			a.head()
 			a.token(1)
-			a.c.Close()
+			a.hangUp()
 			return
 		}
 		second.arrive() // all three slots are back, at once

@@ -48,6 +48,7 @@ type reply struct {
 	marks   []mark // token events, each before its write
 	tokens  int
 	ended   time.Time // before the last write of a complete answer
+	leave   func()    // it is in flight no more
 }
 
 type mark struct {
@@ -161,9 +162,7 @@ func (s *server) serve(conn int, c net.Conn) {
 		}
 		s.log(a)
 		s.script(a)
-		s.mu.Lock()
-		s.inFlight--
-		s.mu.Unlock()
+		a.leave()
 	}
 }
 
@@ -181,6 +180,11 @@ func (s *server) log(a *reply) {
 	s.replies = append(s.replies, a)
 	s.inFlight++
 	s.peak = max(s.peak, s.inFlight)
+	a.leave = sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.inFlight--
+	})
 }
 
 // seen gives the load's requests in order of arrival.
@@ -256,11 +260,10 @@ func (a *reply) final() {
 	}
 }
 
-// end closes a complete stream.
+// end closes a complete stream, in one write: a client that waits too long for the end of the body gives its connection up.
 func (a *reply) end() {
-	a.event("[DONE]")
 	a.ended = time.Now()
-	a.write("0\r\n\r\n")
+	a.write(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(doneLine), doneLine))
 }
 
 // close is all that follows the last token of a good stream.
@@ -316,6 +319,12 @@ func (a *reply) until(ch <-chan struct{}) {
 func (a *reply) status(code int, headers, body string) {
 	a.write(fmt.Sprintf("HTTP/1.1 %d x\r\n%sContent-Length: %d\r\n\r\n%s", code, headers, len(body), body))
 	a.ended = time.Now()
+}
+
+// hangUp closes the connection. It is counted before: the client may be back, on another one, before this goroutine goes on.
+func (a *reply) hangUp() {
+	a.leave()
+	a.c.Close()
 }
 
 // reset breaks the connection so that the client gets RST.
