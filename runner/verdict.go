@@ -50,7 +50,7 @@ type rule func(plan.Point, metrics.Summary, Measurement) *finding
 
 // rules lists what is looked at, in the order of the reasons.
 func rules() []rule {
-	return []rule{windowEmpty, stoppedEarly, neverStable, noRequests, failedRequests, censoredRequests, underfilled,
+	return []rule{windowEmpty, stoppedEarly, neverStable, noRequests, noTokens, failedRequests, censoredRequests, underfilled,
 		inputLength, sentLate, leftIdle, readLate, readTogether, outOfProcessor, lookedLate, clockStep}
 }
 
@@ -94,6 +94,14 @@ func noRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
 		text += ", or give the trace its unit: timestamps are milliseconds in JSON lines, seconds in CSV"
 	}
 	return found(true, "no_requests", text, "%d issued, %d failed", s.RequestsIssued, s.RequestsFailed)
+}
+
+// noTokens is a server whose every answer ended well and was empty: its rate of 0 is no measurement.
+func noTokens(_ plan.Point, s metrics.Summary, _ Measurement) *finding {
+	if s.RequestsCompleted == 0 || s.SystemTPS != nil && *s.SystemTPS > 0 {
+		return nil
+	}
+	return found(true, "no_tokens", "requests were completed, and none of them brought a token", "%d completed without a token event in the window", s.RequestsCompleted)
 }
 
 func failedRequests(_ plan.Point, s metrics.Summary, m Measurement) *finding {

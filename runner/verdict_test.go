@@ -42,6 +42,7 @@ func TestVerdict(t *testing.T) {
 		{"tokens, and no request to its end", sweep, func(s *metrics.Summary, _ *Measurement) { s.RequestsCompleted = 0 }, NotValid, []string{"no_requests"}},
 		{"the same in an open loop", plan.Point{Phase: "serve", Rate: 5}, func(s *metrics.Summary, _ *Measurement) { s.RequestsCompleted = 0 }, NotValid, []string{"no_requests"}},
 		{"the same in a cell", plan.Point{Phase: "decode", Concurrency: 10}, func(s *metrics.Summary, _ *Measurement) { s.RequestsCompleted = 0 }, Valid, nil},
+		{"nothing but empty answers", sweep, func(s *metrics.Summary, _ *Measurement) { s.SystemTPS = float(0) }, NotValid, []string{"no_tokens"}},
 		{"no window", sweep, func(s *metrics.Summary, _ *Measurement) { *s = metrics.Summary{} }, NotValid, []string{"window_empty", "no_requests"}},
 	}
 	for _, c := range cases {
