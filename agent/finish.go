@@ -144,5 +144,9 @@ func (a *Agent) publish(ctx context.Context, id string) error {
 	if from.NoArchive {
 		key = nil
 	}
-	return publish.Run(ctx, a.Store, id, key)
+	if err := publish.Run(ctx, a.Store, id, key); err != nil {
+		return fault.New(fault.Store, "not_published", "the run itself is kept, and `assay show "+id+"` shows it; with some space free `assay report "+id+
+			" --format html --out report.html` and `assay archive "+id+"` make what is missing", "the report or the archive of run %s could not be made: %w", id, err)
+	}
+	return nil
 }

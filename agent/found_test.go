@@ -172,6 +172,13 @@ func TestReportInput(t *testing.T) {
 		seen = append(seen, s.Series)
 		return true
 	})
+	page := filepath.Join(a.Store.RunDir(r.Run.ID), result.ReportName)
+	if err := errors.Join(os.Remove(page), os.Mkdir(page, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if f := fault.Of(a.publish(t.Context(), r.Run.ID), fault.Client); f == nil || f.Code != "store.not_published" || !strings.Contains(f.Hint, "`assay show "+r.Run.ID+"`") {
+		t.Errorf("a report that cannot be written: %v", f)
+	}
 	if !slices.Contains(seen, "engine.generation_tokens") {
 		t.Errorf("telemetry has %v", seen)
 	}

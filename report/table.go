@@ -40,9 +40,17 @@ func (v view) tableRows() []row {
 		m("req/s", "qps", "optional", func(s *metrics.Summary) *float64 { return s.QPS }, figure.Measure),
 		m("done", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsCompleted) }, figure.Whole),
 		m("failed", "", "", func(s *metrics.Summary) *float64 { return count(s.RequestsFailed) }, figure.Whole),
-		m("util %", "utilization", "optional", func(s *metrics.Summary) *float64 { return s.Utilization }, figure.Tenth),
+		{Label: "util %", Metric: "utilization", Class: "optional", Cell: utilizationCell},
 		{Label: "state", Cell: func(p result.Point) table.Cell { return stateCell(p.State) }},
 	})
+}
+
+// utilizationCell leaves out a prefill pass, whose output throughput is none to compare with.
+func utilizationCell(p result.Point) table.Cell {
+	if _, streams := point.SystemTPS(p); !streams {
+		return table.Cell{Text: figure.None}
+	}
+	return number(p.Metrics.Utilization, figure.Tenth)
 }
 
 func (v view) tableLines() [][]string {

@@ -52,6 +52,9 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 	}
 	m := measured(res, from.Stats())
 	m.Lengths = from.check.found(from.way)
+	if cfg.Open != nil {
+		m.AtOnce = cfg.Open.MaxConcurrency
+	}
 	m.Notes = slices.Concat(m.Notes, told.notes(), from.told(), short.notes())
 	var keeping error
 	m.FirstBody, keeping = keepFirst(job, res)
@@ -162,12 +165,19 @@ func measured(res load.Result, data dataset.Stats) Measurement {
 	}
 	switch {
 	case res.Repeats > 0 && data.Made > 0:
-		m.Notes = append(m.Notes, fmt.Sprintf("the %d prompts that were cut before the load were begun again %d times", data.Made, res.Repeats))
+		m.Notes = append(m.Notes, fmt.Sprintf("the %d prompts that were cut before the load were begun again %s", data.Made, times(res.Repeats)))
 	case res.Repeats > 0:
-		m.Notes = append(m.Notes, fmt.Sprintf("the dataset was begun again %d times", res.Repeats))
+		m.Notes = append(m.Notes, "the dataset was begun again "+times(res.Repeats))
 	}
 	m.Notes = append(m.Notes, data.Notes...)
 	return m
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func refusalsOf(refused []load.Refusal) []Refusal {

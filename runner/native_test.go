@@ -210,7 +210,7 @@ func TestServePoint(t *testing.T) {
 	point := plan.Point{ID: "r100", Phase: "serve", Rate: 100}
 	m, rec := run(t, job(t, s.URL, p, point))
 	sum := metrics.Summarise(rec, m.Window, metrics.Shape{})
-	if len(rec.Requests) != 31 || sum.QueueMS == nil || e.peak > 8 || m.Window.EndUS-m.Window.StartUS != 200_000 {
+	if len(rec.Requests) != 31 || sum.QueueMS == nil || e.peak > 8 || m.AtOnce != 8 || m.Window.EndUS-m.Window.StartUS != 200_000 {
 		t.Errorf("%d recorded, %d at once, window %v", len(rec.Requests), e.peak, m.Window)
 	}
 }

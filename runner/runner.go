@@ -74,6 +74,7 @@ type Measurement struct {
 	Warmup    *load.Warmup // of such a sweep, unless it ended in its warm-up
 	Said      Said         // what failed requests said; a verdict sets it from the recording
 	Waiting   float64      // closed loop: mean number of slots inside the window that waited for a tool, a Retry-After or after a failure
+	AtOnce    int          // open loop: the most requests that the plan lets be in flight; 0: no limit
 	Foreign   *Foreign     // what another program measured and wrote, in place of window and recording; nil for the native client
 }
 

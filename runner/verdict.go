@@ -51,7 +51,7 @@ type rule func(plan.Point, metrics.Summary, Measurement) *finding
 // rules lists what is looked at, in the order of the reasons.
 func rules() []rule {
 	return []rule{windowEmpty, stoppedEarly, neverStable, noRequests, noTokens, failedRequests, censoredRequests, underfilled,
-		inputLength, sentLate, leftIdle, readLate, readTogether, outOfProcessor, lookedLate, clockStep}
+		heldBack, inputLength, sentLate, leftIdle, readLate, readTogether, outOfProcessor, lookedLate, clockStep}
 }
 
 func found(fatal bool, code, text, evidence string, args ...any) *finding {
@@ -156,6 +156,16 @@ func underfilled(p plan.Point, s metrics.Summary, m Measurement) *finding {
 	}
 	return found(filled < minFilled, code, "fewer requests were in flight than asked for",
 		"%.2f on average and %.2f slots waiting, of %d", *s.ActiveMean, m.Waiting, p.Concurrency)
+}
+
+// heldBack tells of an open loop whose requests waited for max_concurrency: fewer were sent than came, and the wait is in none of the latencies.
+// What the client itself was late is for sentLate to tell.
+func heldBack(_ plan.Point, s metrics.Summary, m Measurement) *finding {
+	if m.AtOnce == 0 || s.QueueMS == nil || s.QueueMS.P99-m.Client.LagUS.P99/1000 <= maxLagMS {
+		return nil
+	}
+	return found(false, "held_back", "requests waited for max_concurrency before they were sent, which TTFT and E2E leave out",
+		"%.1f ms at the median, P99 %.1f ms, at most %d in flight", s.QueueMS.P50, s.QueueMS.P99, m.AtOnce)
 }
 
 // clockStep matters where receive times are on the system's clock.

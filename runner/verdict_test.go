@@ -32,6 +32,13 @@ func TestVerdict(t *testing.T) {
 		{"not full", sweep, func(s *metrics.Summary, _ *Measurement) { s.ActiveMean = float(9.4) }, NotValid, []string{"underfilled"}},
 		{"slots that wait for tools", sweep, func(s *metrics.Summary, m *Measurement) { s.ActiveMean, m.Waiting = float(6), 3.95 }, Valid, nil},
 		{"open loop is never underfilled", plan.Point{Phase: "serve", Rate: 5}, func(s *metrics.Summary, _ *Measurement) { s.ActiveMean = float(1) }, Valid, nil},
+		{"an open loop that max_concurrency held back", plan.Point{Phase: "serve", Rate: 5}, func(s *metrics.Summary, m *Measurement) {
+			s.QueueMS, m.Client.LagUS.P99, m.AtOnce = &metrics.Distribution{P50: 1700, P99: 3000}, 9000, 64
+		}, Valid, []string{"held_back"}},
+		{"an open loop whose client was late", plan.Point{Phase: "serve", Rate: 5}, func(s *metrics.Summary, m *Measurement) {
+			s.QueueMS, m.Client.LagUS.P99, m.AtOnce = &metrics.Distribution{P50: 1, P99: 31}, 30_000, 64
+		}, NotValid, []string{"client_bound"}},
+		{"an open loop without a limit", plan.Point{Phase: "serve", Rate: 5}, func(s *metrics.Summary, _ *Measurement) { s.QueueMS = &metrics.Distribution{P99: 3000} }, Valid, nil},
 		{"clock set", sweep, func(_ *metrics.Summary, m *Measurement) { m.Client.ClockSteps, m.Client.StampSource = 1, "kernel" }, NotValid, []string{"clock_step"}},
 		{"clock set, own stamps", sweep, func(_ *metrics.Summary, m *Measurement) { m.Client.ClockSteps = 1 }, Valid, []string{"clock_step"}},
 		{"gave up", sweep, func(_ *metrics.Summary, m *Measurement) { m.Stopped = "the server served no request" }, NotValid, []string{"stopped_early"}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/probes"
+	"assay/result"
 )
 
 // TestWordsThatAreNoCommand: a slip of the pen is told with what was meant, and where the help is.
@@ -81,6 +82,26 @@ func TestShellsOfferRuns(t *testing.T) {
 		if r := p.must(exitValid, append([]string{"__complete"}, strings.Split(words, " ")...)...); !strings.Contains(r.stdout, want) {
 			t.Errorf("%s: %s", words, r.stdout)
 		}
+	}
+}
+
+// TestShowSaysWhereTheReportIs, and how to make one that could not be written.
+func TestShowSaysWhereTheReportIs(t *testing.T) {
+	p := newProgram(t)
+	p.run("import", foreign+"vllm.json")
+	reports, err := filepath.Glob(filepath.Join(p.data, "runs", "*", result.ReportName))
+	if err != nil || len(reports) != 1 {
+		t.Fatalf("%v, %v", reports, err)
+	}
+	if out := p.must(exitValid, "show", "last").stdout; !strings.Contains(out, "\nreport   "+reports[0]+"\n") {
+		t.Errorf("where is the report?\n%s", out)
+	}
+	if err := os.Remove(reports[0]); err != nil {
+		t.Fatal(err)
+	}
+	again := "`assay report " + filepath.Base(filepath.Dir(reports[0])) + " --format html --out report.html`"
+	if out := p.must(exitValid, "show", "last").stdout; !strings.Contains(out, again) || strings.Contains(out, reports[0]) {
+		t.Errorf("how is the report made?\n%s", out)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"assay/fault"
 	"assay/plan"
 	"assay/report"
+	"assay/report/point"
 	"assay/result"
 	"assay/store"
 )
@@ -146,10 +148,27 @@ func (a *app) showEnd(w io.Writer, r result.Result) {
 	for _, reason := range r.Run.Reasons {
 		line("reason", reason.Text+" ("+reason.Code+")"+evidence(reason))
 	}
+	for _, p := range r.Points {
+		if p.State != result.PointValid {
+			continue // the run's reasons tell of it, or its state alone
+		}
+		for _, reason := range p.Reasons {
+			line("listed", point.Label(p)+": "+reason.Text+" ("+reason.Code+")"+evidence(reason))
+		}
+	}
 	for _, note := range slices.Concat(r.Identity.Notes, report.Notes(r)) {
 		line("note", note)
 	}
-	line("report", filepath.Join(a.data, "runs", r.Run.ID, result.ReportName))
+	line("report", a.whereReport(r.Run.ID))
+}
+
+// whereReport is the file of a run's report, or how to make it where it could not be written.
+func (a *app) whereReport(id string) string {
+	name := filepath.Join(a.data, "runs", id, result.ReportName)
+	if _, err := os.Stat(name); err != nil {
+		return "is not there; `assay report " + id + " --format html --out report.html` makes it"
+	}
+	return name
 }
 
 func evidence(r result.Reason) string {
