@@ -95,6 +95,7 @@ func (c *child) wait(ctx context.Context) {
 	if err == nil {
 		c.spec.Gone(ctx)
 	}
+	_ = logs.Cut(c.log, logs.Cap, logs.Head, logs.Tail) // of its last seconds
 	close(c.gone)
 }
 
