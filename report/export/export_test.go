@@ -226,8 +226,11 @@ func TestInferenceBench(t *testing.T) {
 	scout := asked(300, [2]int64{400, 1})
 	scout.Warmup = true
 	files := map[string][]record.Request{
-		"p.rec": {asked(100, [2]int64{600, 1}), asked(700, [2]int64{950, 1}), asked(1000, [2]int64{1400, 1})}, // 10 tokens in 500, 250, 400 ms
+		"p.rec": {asked(100, [2]int64{600, 1}), asked(700, [2]int64{950, 1}), asked(1000, [2]int64{1400, 1})},
 		"d.rec": {scout, cutOff, asked(1000, [2]int64{1200, 2}, [2]int64{1300, 2}, [2]int64{1500, 2})},
+	}
+	for i, n := range []int64{10, 30, 20} { // in 500, 250, 400 ms
+		files["p.rec"][i].InputTokens = n
 	}
 	var b bytes.Buffer
 	if err := InferenceBench(&b, matrixRun(cells()...), recordings(files)); err != nil {
@@ -253,7 +256,8 @@ func TestInferenceBench(t *testing.T) {
 	}
 	p := got.Prefill["8192"]
 	near("ttft_seconds", p["ttft_seconds"], 0.4)
-	near("tok_per_sec", p["tok_per_sec"], 25)
+	near("tok_per_sec", p["tok_per_sec"], 50)
+	near("prompt_tokens", p["prompt_tokens"], 20)
 	near("samples", p["samples"], 3)
 	near("max_total_tokens", got.Metadata["max_total_tokens"], 480000)
 	if len(got.Results) != 2 {
@@ -277,6 +281,74 @@ func TestInferenceBench(t *testing.T) {
 	}
 	if d := cmp.Diff(map[string]map[string]float64{"8192": {"2": 11 / 0.9, "4": -1}}, got.Summary); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestCapacityLimited: that client's flag is up for each of its causes, and down where there is none.
+func TestCapacityLimited(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		concurrency        int
+		mean, max, waiting float64
+		state              result.PointState
+		reason             string
+		want               bool
+	}{
+		{"full", 4, 4, 4, 0, result.PointValid, "underfilled", false},
+		{"just full enough", 4, 3.8, 4, 0, result.PointValid, "", false},
+		{"not full on average", 4, 3.79, 4, 0, result.PointValid, "", true},
+		{"never full", 4, 3.9, 3.9, 0, result.PointValid, "", true},
+		{"alone", 1, 0.9, 0.9, 0, result.PointValid, "", false},
+		{"waiting", 4, 4, 4, 1, result.PointValid, "", true},
+		{"not steady", 4, 4, 4, 0, result.PointNotValid, "warmup_timeout", true},
+		{"queued", 4, 4, 4, 0, result.PointQueued, "", true},
+		{"not run", 4, 4, 4, 0, result.PointOver, "", true},
+	} {
+		p := result.Point{Concurrency: &c.concurrency, State: c.state, Telemetry: map[string]result.Telemetry{"engine.running": {Mean: c.mean, Max: c.max}, "engine.waiting": {Max: c.waiting}}}
+		if c.reason != "" {
+			p.Reasons = []result.Reason{{Code: c.reason}}
+		}
+		if got := capacityLimited(p); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestVLLMJSONSetting: what was asked for, where the plan has no limit and another process of arrivals.
+func TestVLLMJSONSetting(t *testing.T) {
+	r := loadRun(loadPoint())
+	r.Run.PlanSHA256, r.Identity.Model = "ab12", result.ModelIdentity{Name: "m", Served: "org/m"}
+	for serve, want := range map[string]map[string]any{
+		`{"rate":[140],"arrival":"gamma","burstiness":0.5}`: {"burstiness": 0.5, "max_concurrency": nil, "model_id": "org/m", "assay_plan_sha256": "ab12"},
+		`{"rate":[140],"arrival":"constant"}`:               {"burstiness": nil, "max_concurrency": nil},
+	} {
+		r.Plan = json.RawMessage(`{"protocol":{"serve":` + serve + `}}`)
+		var b bytes.Buffer
+		if err := VLLMJSON(&b, r, recordings(worked())); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range want {
+			if v, ok := got[key]; !ok || v != value {
+				t.Errorf("%s: %s = %v, want %v", serve, key, v, value)
+			}
+		}
+		if got["median_itl_ms"] != got["p50_itl_ms"] || got["median_itl_ms"] == nil {
+			t.Errorf("medians %v and %v", got["median_itl_ms"], got["p50_itl_ms"])
+		}
+	}
+}
+
+// TestVLLMJSONWithoutUsage: tokens are those of the events where the server told no count, though its chunks are samples of ITL.
+func TestVLLMJSONWithoutUsage(t *testing.T) {
+	untold := asked(1100, [2]int64{1300, 1}, [2]int64{1400, 3})
+	untold.OutputTokens = record.Never
+	s, err := servingOf(loadRun(loadPoint()), loadPoint(), recordings(map[string][]record.Request{"r140.rec": {untold}}))
+	if err != nil || s.window.OutputTokens == nil || *s.window.OutputTokens != 4 || s.window.ITLMS.N != 1 {
+		t.Errorf("%v, %+v", err, s.window)
 	}
 }
 
