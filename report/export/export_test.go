@@ -304,7 +304,8 @@ func TestCapacityLimited(t *testing.T) {
 		{"queued", 4, 4, 4, 0, result.PointQueued, "", true},
 		{"not run", 4, 4, 4, 0, result.PointOver, "", true},
 	} {
-		p := result.Point{Concurrency: &c.concurrency, State: c.state, Telemetry: map[string]result.Telemetry{"engine.running": {Mean: c.mean, Max: c.max}, "engine.waiting": {Max: c.waiting}}}
+		p := result.Point{Concurrency: &c.concurrency, State: c.state}
+		p.Telemetry = map[string]result.Telemetry{"engine.running": {Mean: c.mean, Max: c.max}, "engine.waiting": {Max: c.waiting}}
 		if c.reason != "" {
 			p.Reasons = []result.Reason{{Code: c.reason}}
 		}
