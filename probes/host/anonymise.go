@@ -9,13 +9,14 @@ import (
 	"strings"
 	"unicode"
 
+	"assay/probes/disguise"
 	"assay/probes/smbios"
 )
 
 // cleaner takes out of a capture what names the machine, its place or its owner.
 type cleaner struct {
-	host  nodeName // in files that may hold it
-	plain nodeName // in all others
+	host  disguise.Node // in files that may hold it
+	plain disguise.Node // in all others
 	homes func(string) string
 	bmc   func(string) string // serial numbers in a BMC's answers and in their paths
 	ids   func(string) string
@@ -29,9 +30,9 @@ type cleaner struct {
 }
 
 func (r *recording) cleaner(h Host) cleaner {
-	c := cleaner{homes: r.homes(), bmc: r.bmcSerials(), ids: WithoutIDs(), mark: h.marked, numbers: identifiers()[:4], secrets: withoutSecrets(), disks: disks(), patterns: outputPatterns(), addresses: identifiers()}
+	c := cleaner{homes: r.homes(), bmc: r.bmcSerials(), ids: WithoutIDs(), mark: h.marked, numbers: identifiers()[:4], secrets: withoutSecrets(), disks: disguise.Disks(), patterns: outputPatterns(), addresses: identifiers()}
 	if r.uname != nil {
-		c.host, c.plain = inAnyCase(r.uname.Nodename), asWritten(r.uname.Nodename)
+		c.host, c.plain = disguise.InAnyCase(r.uname.Nodename), disguise.AsWritten(r.uname.Nodename)
 	}
 	return c
 }
@@ -76,7 +77,7 @@ func cut(s string, ids []identifier) string {
 
 // scrub is Anonymous, and cuts the host's name.
 func (c cleaner) scrub(s string) string {
-	return cut(c.host.cut(s), c.addresses)
+	return cut(c.host.Cut(s), c.addresses)
 }
 
 // WithoutIDs gives a function that cuts MAC addresses, GUIDs and UUIDs out of a path or a name: interfaces are named after their MAC
@@ -89,10 +90,10 @@ func WithoutIDs() func(string) string {
 // ForDocument gives a function that cuts out of the texts of a SUT document what names the machine or gives a key away, and what would act
 // on a terminal instead of standing there.
 func (h Host) ForDocument() func(string) string {
-	ids, secrets, disk := WithoutIDs(), withoutSecrets(), byID()
-	name := h.node(asWritten)
+	ids, secrets, disk := WithoutIDs(), withoutSecrets(), disguise.ByID()
+	name := h.node(disguise.AsWritten)
 	return func(s string) string {
-		return secrets(disk.ReplaceAllString(ids(name.cut(Legible(s))), "${1}${3}[device]"))
+		return secrets(disk.ReplaceAllString(ids(name.Cut(Legible(s))), "${1}${3}[device]"))
 	}
 }
 
@@ -120,7 +121,7 @@ func (c cleaner) name(s string) string {
 	if strings.HasPrefix(s, RedfishRoot) {
 		s = c.bmc(s)
 	}
-	return c.secrets(c.ids(c.disks(c.homes(c.plain.cut(s)))))
+	return c.secrets(c.ids(c.disks(c.homes(c.plain.Cut(s)))))
 }
 
 // mount cleans a mount point as file cleans it in mountinfo.
@@ -206,7 +207,7 @@ func (c cleaner) known(name string, b []byte) []byte {
 	case base == "mountinfo":
 		return []byte(c.scrub(c.mounts(string(b))))
 	case strings.HasSuffix(name, "/dm/name"):
-		return []byte(c.host.cut(string(b)))
+		return []byte(c.host.Cut(string(b)))
 	case strings.HasSuffix(name, "/dm/uuid"):
 		prefix, _, _ := bytes.Cut(b, []byte("-"))
 		return append(prefix, '-')
@@ -274,7 +275,7 @@ func (c cleaner) mountSource(fstype, source string) string {
 // any cleans a text of any kind. IP addresses stay, since version numbers such as 1.2.3.4 look like them; where texts hold addresses,
 // scrub cuts them.
 func (c cleaner) any(s string) string {
-	return c.secrets(c.disks(cut(c.plain.cut(s), c.numbers)))
+	return c.secrets(c.disks(cut(c.plain.Cut(s), c.numbers)))
 }
 
 func (c cleaner) hashed(b []byte) []byte {

@@ -57,9 +57,9 @@ func (c cleaner) output(argv []string, b []byte) []byte {
 	case "dmesg", "journalctl":
 		s = c.kernelLog(s)
 	case "findmnt":
-		s = c.host.cut(c.mountTree(s))
+		s = c.host.Cut(c.mountTree(s))
 	case "lsblk":
-		s = c.host.cut(s) // volume groups are named after it
+		s = c.host.Cut(s) // volume groups are named after it
 	case "smartctl":
 		s = c.wwn.ReplaceAllString(s, "$1{}")
 	case "amd-smi":

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/probes/disguise"
 	"assay/probes/host"
 	"assay/probes/smbios"
 )
@@ -55,7 +56,7 @@ func nameless(docs map[string]resource) map[string]resource {
 	for _, doc := range docs {
 		all = append(all, map[string]any(doc))
 	}
-	clean, out := host.WithoutSerials(all), map[string]resource{}
+	clean, out := disguise.Serials(all), map[string]resource{}
 	for path, doc := range docs {
 		out[clean(path)] = doc
 	}
