@@ -7,10 +7,11 @@ import (
 	"assay/runner/load/chunk"
 )
 
-// event takes one server-sent event. A token event is one that brings text, or grows a continuous usage.
+// event takes one server-sent event. A token event is one that brings text, or grows a continuous usage. Behind [DONE] there is none: what
+// still lies in the same read would else count, and the same bytes in the next one not.
 func (x *Exchange) event(name, data []byte) {
 	s, c := &x.seen, new(chunk.Chunk)
-	if string(data) == "[DONE]" {
+	if s.done || string(data) == "[DONE]" {
 		s.done = true
 		return
 	}

@@ -28,6 +28,7 @@ type response struct {
 	idle     time.Duration
 	chunked  bool
 	length   int64         // -1 when not told
+	encoding string        // of the body, which was not asked for; "" for none
 	retry    time.Duration // Retry-After; 0 when not told
 }
 
@@ -138,6 +139,10 @@ func (r *response) header(name, value string) {
 	case "content-type":
 		kind, _, _ := strings.Cut(lower, ";")
 		r.stream = strings.TrimSpace(kind) == "text/event-stream"
+	case "content-encoding":
+		if lower != "identity" {
+			r.encoding = lower
+		}
 	case "transfer-encoding":
 		r.chunked = strings.Contains(lower, "chunked")
 	case "content-length":

@@ -34,6 +34,8 @@ func (x *Exchange) outcome(ctx context.Context, end error) (record.Outcome, stri
 		return record.HTTPStatus, fmt.Sprintf("HTTP %d: %s", x.resp.status, message(x.text))
 	case x.resp.started() && !x.resp.stream && !stopped(end):
 		return record.BadResponse, "the answer is no event stream: " + string(x.text)
+	case x.resp.encoding != "" && !stopped(end):
+		return record.BadResponse, "the answer is encoded, which was not asked for: " + x.resp.encoding
 	case s.failure != "":
 		return record.ErrorFrame, s.failure
 	case s.finish == "abort":
