@@ -46,6 +46,17 @@ func TestAgentic(t *testing.T) {
 	}
 }
 
+// TestAgenticOneResult: a tool row may have its one result as a chat's message has it.
+func TestAgenticOneResult(t *testing.T) {
+	s := open(t, Config{Kind: "agentic", Strict: true, Path: write(t, "a.jsonl", `{"conversation_id":"b","turn":1,"role":"user","content":"x"}
+{"conversation_id":"b","turn":2,"role":"assistant","tool_calls":[{"id":"k","function":{"name":"f","arguments":"{}"}}]}
+{"conversation_id":"b","turn":3,"role":"tool","tool_call_id":"k","content":"done"}`)})
+	want := []Message{{Role: "tool", Content: "done", ToolCallID: "k"}}
+	if diff := cmp.Diff(want, take(t, s, 1)[0].Turns[1].Messages); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestAgenticRules breaks one rule in the middle one of three conversations: it alone is left out, and the line is named.
 func TestAgenticRules(t *testing.T) {
 	const good = `{"conversation_id":"%","turn":1,"role":"user","content":"hi"}`
