@@ -38,10 +38,22 @@ func Probe(_ context.Context, h host.Host, s *sut.SUT) error {
 	return nil
 }
 
-// afterFirstDie tells of the second die of a package, which comes after the first, that the power of both stands there.
+// afterFirstDie tells of the second die of a package, which comes after the first, that the power of both and its limits stand there: the
+// driver gives 0 W for the second.
 func afterFirstDie(before []sut.Accelerator, p product, a sut.Accelerator) sut.Accelerator {
-	if n := len(before); p.dies && n > 0 && before[n-1].PowerW.IsKnown() && !a.PowerW.IsKnown() {
-		a.PowerW = sut.NA[float64]("the power of a package stands at its first die")
+	if !p.dies || len(before) == 0 {
+		return a
+	}
+	first := before[len(before)-1]
+	for _, f := range []struct {
+		first sut.Fact[float64]
+		mine  *sut.Fact[float64]
+	}{
+		{first.PowerW, &a.PowerW}, {first.PowerCapW, &a.PowerCapW}, {first.PowerDefaultW, &a.PowerDefaultW}, {first.PowerMaxW, &a.PowerMaxW},
+	} {
+		if f.first.IsKnown() && !f.mine.IsKnown() {
+			*f.mine = sut.NA[float64]("the power of a package stands at its first die")
+		}
 	}
 	return a
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"assay/probes/sut"
 )
 
 const (
@@ -161,7 +163,9 @@ func TestField_rocmsystems_6654(t *testing.T) {
 // package250 is a package of an MI250: of its two dies the first reports power and energy.
 func package250() machine {
 	first, second := table("1.3", 120, card1x()...), table("1.3", 120, card1x(at{22, 2, 0}, at{24, 8, 0})...)
-	return machine{}.card("0000:29:00.0", "0x740c", "gpu_metrics", string(first), "hwmon/hwmon2/power1_average", "250000000").card("0000:2c:00.0", "0x740c", "gpu_metrics", string(second))
+	return machine{}.card("0000:29:00.0", "0x740c", "gpu_metrics", string(first), "hwmon/hwmon2/power1_average", "250000000",
+		"hwmon/hwmon2/power1_cap", "560000000", "hwmon/hwmon2/power1_cap_default", "560000000", "hwmon/hwmon2/power1_cap_max", "560000000").
+		card("0000:2c:00.0", "0x740c", "gpu_metrics", string(second), "hwmon/hwmon3/power1_cap", "0", "hwmon/hwmon3/power1_cap_default", "0", "hwmon/hwmon3/power1_cap_max", "0")
 }
 
 func TestField_rocmsmilib_180(t *testing.T) {
@@ -181,8 +185,14 @@ func TestField_variorum_553(t *testing.T) {
 	if p := s.Accelerators.Items[0].PowerW; p.Value != 250 {
 		t.Errorf("%+v", p)
 	}
-	if p := s.Accelerators.Items[1].PowerW; p.IsKnown() || !strings.Contains(p.NA, "first die") {
-		t.Errorf("%+v", p)
+	second := s.Accelerators.Items[1]
+	for _, p := range []sut.Fact[float64]{second.PowerW, second.PowerCapW, second.PowerDefaultW, second.PowerMaxW} {
+		if p.IsKnown() || !strings.Contains(p.NA, "first die") {
+			t.Errorf("%+v", p)
+		}
+	}
+	if c := s.Accelerators.Items[0].PowerCapW; c.Value != 560 {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -105,6 +105,8 @@ func TestEvaluate(t *testing.T) {
 			s.Accelerators.Items = append([]sut.Accelerator{{Vendor: known("Intel"), Kind: known("integrated")}}, s.Accelerators.Items...)
 		}, Warn},
 		{"driver_equal", nil, gpu(func(a *sut.Accelerator) { a.PowerCapW.Value = 650 }), Warn},
+		{"driver_equal", nil, secondDie, OK},
+		{"power_cap", nil, secondDie, OK},
 		{"driver_mixed", nil, nil, OK},
 		{"driver_mixed", nil, gpu(func(a *sut.Accelerator) { a.DriverVersion.Value = "535" }), Warn},
 		{"driver_mixed", nil, func(s *sut.SUT) { s.Software.NVIDIADriver.Other = "595 in /usr/lib" }, Warn},
@@ -488,4 +490,10 @@ func TestDegradedElsewhere(t *testing.T) {
 			t.Errorf("%q: %+v", model, c)
 		}
 	}
+}
+
+// secondDie is a machine whose second device is a die of the package whose power stands at the first.
+func secondDie(s *sut.SUT) {
+	a := &s.Accelerators.Items[1]
+	a.PowerCapW, a.PowerDefaultW = sut.NA[float64]("at the first die"), sut.NA[float64]("at the first die")
 }

@@ -160,10 +160,14 @@ func answers(a sut.Accelerator) bool {
 func checkDriverEqual(r Request, want any) (Check, bool) {
 	var first []string
 	var parts map[string]string
+	watts := ""
 	return eachGPU(r.SUT, "All GPUs have the same model, driver, firmware, memory, partition and power limit.", "They differ in model, driver, firmware, memory, partition or power limit", func(i int, a sut.Accelerator) gpuVerdict {
+		if a.PowerCapW.NA == "" { // else it stands at the die before
+			watts = brief(a.PowerCapW)
+		}
 		now := []string{
 			brief(a.VRAMBytes) + " bytes " + brief(a.Partition.Compute) + "/" + brief(a.Partition.Memory),
-			strings.Join([]string{brief(a.PCI.DeviceID), "driver " + brief(a.DriverVersion), "VBIOS " + brief(a.VBIOS), "IFWI " + brief(a.IFWI), brief(a.PowerCapW) + " W"}, ", "),
+			strings.Join([]string{brief(a.PCI.DeviceID), "driver " + brief(a.DriverVersion), "VBIOS " + brief(a.VBIOS), "IFWI " + brief(a.IFWI), watts + " W"}, ", "),
 		}
 		v := gpuVerdict{OK, fmt.Sprintf("accelerators[%d]: %s", i, strings.Join(now, ", ")), a.DriverVersion.Reason()}
 		firmware := firmwareOf(a)

@@ -150,6 +150,10 @@ func TestField_numactl165(t *testing.T) {
 	if len(list) != 4 || with != 2 {
 		t.Errorf("%d nodes, %d with memory", len(list), with)
 	}
+	files["sys/devices/system/node/node3/cpulist"] = "\n"
+	if n := readNodes(hosttest.Tree(t, files)).Items[3]; n.Kind.Value != "memory" || n.CPUs.NA == "" {
+		t.Errorf("a node of memory alone: %+v", n)
+	}
 }
 
 // TestField_hwloc445: memory is the machine's total, not the sum of its nodes.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,6 +104,23 @@ func TestInterfaces(t *testing.T) {
 	}
 	if want := "2 × BCM5720 1GbE (one link up); no InfiniBand"; n.Summary.Value != "" && n.Summary.Value != strings.Replace(want, "no InfiniBand", "InfiniBand unknown", 1) {
 		t.Errorf("%q", n.Summary.Value)
+	}
+}
+
+// TestCarrier: where a driver keeps no operational state, as those of some virtual devices, the carrier tells whether the link is up.
+func TestCarrier(t *testing.T) {
+	for carrier, want := range map[string]string{"1": "true", "0": "false", "": "unknown"} {
+		files := map[string]string{}
+		nicFiles(files, "ib0", "0000:01:00.0", "0x15b3", "0x1021", "unknown", "100000")
+		files["sys/devices/pci0000:00/0000:01:00.0/net/ib0/carrier"] = carrier
+		up := probe(t, hosttest.Tree(t, files)).Interfaces.Items[0].Up
+		got := "unknown"
+		if up.IsKnown() {
+			got = fmt.Sprint(up.Value)
+		}
+		if got != want {
+			t.Errorf("%q: %+v", carrier, up)
+		}
 	}
 }
 

@@ -207,6 +207,20 @@ func TestNoTool(t *testing.T) {
 	}
 }
 
+// TestFirstFailure: when the tool refuses every form of the question, what it said to the first is the reason, not what it thinks of the last.
+func TestFirstFailure(t *testing.T) {
+	h := hostWith(t, onBus("0000:19:00.0"))
+	h.Exec = func(_ context.Context, argv ...string) (host.Output, error) {
+		if argv[len(argv)-1] == "-x" {
+			return host.Output{Exit: 15, Stdout: []byte("Unable to determine the device handle for GPU: GPU is lost.")}, nil
+		}
+		return host.Output{Exit: 2, Stdout: []byte("Field \"x\" is not a valid field to query.")}, nil
+	}
+	if why := probe(t, h).Accelerators.Items[0].PowerCapW.Unknown; !strings.Contains(why, "GPU is lost") {
+		t.Error(why)
+	}
+}
+
 // TestNotOnBus: where the bus shows no GPU, the tool is asked all the same, since a sandbox may hide the bus and not the driver; where the
 // kernel's files cannot be read, that there is no GPU is not said.
 func TestNotOnBus(t *testing.T) {

@@ -45,6 +45,19 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// TestCountedElsewhere: a GPU that is part of a processor, and a die whose limit stands at another, add nothing; a processor whose CPUs are
+// off line does.
+func TestCountedElsewhere(t *testing.T) {
+	s := machine("AMD EPYC 9654 96-Core Processor", 560, 560, 15)
+	s.Accelerators.Items[1].PowerCapW = sut.NA[float64]("at the first die")
+	s.Accelerators.Items[2].Kind = sut.Known("integrated", "table")
+	s.CPU.Sockets, s.CPU.PopulatedSockets = sut.Known(1, "topology"), sut.Known(2, "SMBIOS")
+	Provision(s)
+	if p := s.Power; p.ProvisionedW.Value != 1920 || !strings.Contains(p.Method.Value, "(1 × 560 W + 2 × 360 W) × 1.5") {
+		t.Errorf("%+v %q", p.ProvisionedW, p.Method.Value)
+	}
+}
+
 func TestNoEstimate(t *testing.T) {
 	for why, change := range map[string]func(*sut.SUT){
 		"a guest (vmware)": func(s *sut.SUT) {

@@ -88,7 +88,7 @@ func acceleratorTerms(list sut.List[sut.Accelerator]) (terms []term, assumed, wh
 	}
 	below := 0
 	for _, a := range list.Items {
-		if a.Kind.Value == "integrated" {
+		if a.Kind.Value == "integrated" || a.PowerCapW.NA != "" { // the limit of a package stands at its first die
 			continue
 		}
 		watts := sut.First(a.ModulePowerCapW, a.PowerCapW, a.PowerDefaultW)
