@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"html"
 	"net/url"
 	"slices"
 	"strconv"
@@ -28,12 +29,17 @@ func Hide(text, secret string) string {
 	return hideBegun(text, secret)
 }
 
-// Forms are the ways a secret may stand in a text, the longest first: as it is, escaped as in an address, in JSON or in a Go string, and in
-// base64, also in the middle of something longer such as "user:secret".
+// Forms are the ways a secret may stand in a text, the longest first: as it is, escaped as in an address, in JSON, in a Go string or in a web
+// page, and in base64, also in the middle of something longer such as "user:secret". Servers in Python leave the slash in addresses as it is,
+// and escape in JSON what is not ASCII.
 func Forms(secret string) []string {
-	query, inPath := url.QueryEscape(secret), url.PathEscape(secret)
-	forms := []string{secret, query, inPath, lowerHex(query), lowerHex(inPath)}
-	for _, quoted := range []string{quotedJSON(secret, true), quotedJSON(secret, false), strconv.Quote(secret)} {
+	query := url.QueryEscape(secret)
+	spaced := strings.ReplaceAll(query, "+", "%20")
+	forms := []string{secret, html.EscapeString(secret)}
+	for _, escaped := range []string{query, spaced, strings.ReplaceAll(spaced, "%2F", "/"), url.PathEscape(secret)} {
+		forms = append(forms, escaped, lowerHex(escaped))
+	}
+	for _, quoted := range []string{quotedJSON(secret, true), quotedJSON(secret, false), strconv.Quote(secret), strconv.QuoteToASCII(secret)} {
 		forms = append(forms, quoted[1:len(quoted)-1])
 	}
 	if len(secret) >= shortSecret {
@@ -44,10 +50,10 @@ func Forms(secret string) []string {
 }
 
 // quotedJSON writes a text as JSON does, with or without its care for web pages.
-func quotedJSON(text string, html bool) string {
+func quotedJSON(text string, careful bool) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(html)
+	e.SetEscapeHTML(careful)
 	if e.Encode(text) != nil {
 		return `""` // never: every text can be written
 	}
