@@ -167,6 +167,7 @@ func TestEvaluate(t *testing.T) {
 		{"idle", nil, gpu(func(a *sut.Accelerator) { a.UtilPct.Value = 5 }), Fail},
 		{"vram_free", nil, nil, OK},
 		{"vram_free", nil, gpu(func(a *sut.Accelerator) { a.VRAMUsedBytes.Value = 900 << 20 }), Fail},
+		{"vram_free", nil, gpu(func(a *sut.Accelerator) { a.VRAMBytes.Value, a.VRAMUsedBytes.Value = 192<<30, 900<<20 }), OK},
 		{"vram_free", 81, nil, Fail},
 		{"vram_free", 79, nil, OK},
 		{"vram_free", nil, gpu(func(a *sut.Accelerator) { a.VRAMBytes = sut.NA[int64]("unified") }), OK},

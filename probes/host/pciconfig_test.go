@@ -43,6 +43,17 @@ func TestACSControl(t *testing.T) {
 	}
 }
 
+// TestCapturedConfiguration: a capture's copy of a device's configuration lost the serial number, and an environment all.
+func TestCapturedConfiguration(t *testing.T) {
+	kept := anyCleaner().file("/sys/devices/pci0000:00/0000:00:01.0/config", configuration(0x148, 0x1d))
+	if control, found := ACSControl(kept); control != 0x1d || !found || bytes.Contains(kept, []byte("SERIAL")) {
+		t.Errorf("%#x %v, or the number is there", control, found)
+	}
+	if got := anyCleaner().file("/proc/7/environ", []byte("LANG=C\x00WHO=s3cret\x00")); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 func FuzzACSControl(f *testing.F) {
 	f.Add(configuration(0x148, 0x1d))
 	f.Add(configuration(0, 0)[:64])
