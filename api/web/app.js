@@ -54,7 +54,7 @@
     }
   }
 
-  const figure = (v, digits) => v === undefined ? "–" : v.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits }).replaceAll(",", "\u202f");
+  const figure = (v, digits) => v === undefined ? "–" : v.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 
   function showStep(e) {
     byID("step").textContent = [e.phase, e.point].filter(Boolean).join(" · ").replaceAll("_", " ") || "running";

@@ -10,7 +10,7 @@ import (
 
 // Funcs are what templates use to write values.
 func Funcs() template.FuncMap {
-	return template.FuncMap{"when": when, "iso": iso, "span": span, "number": number, "known": known, "words": words, "short": short}
+	return template.FuncMap{"when": when, "moment": moment, "iso": iso, "span": span, "number": number, "known": known, "words": words, "short": short}
 }
 
 // dash stands where there is no number.
@@ -22,6 +22,14 @@ func when(us int64) string {
 		return dash
 	}
 	return time.UnixMicro(us).UTC().Format("2006-01-02 15:04")
+}
+
+// moment is an instant to the second, for what follows one another quickly.
+func moment(us int64) string {
+	if us == 0 {
+		return dash
+	}
+	return time.UnixMicro(us).UTC().Format("2006-01-02 15:04:05")
 }
 
 // iso is an instant for <time datetime>.
@@ -64,7 +72,7 @@ func number(v float64) string {
 	return thousands(strconv.FormatFloat(v, 'f', decimals, 64))
 }
 
-// thousands puts a narrow space between groups of three digits, from five digits on.
+// thousands puts a comma between groups of three digits, as reports do.
 func thousands(s string) string {
 	whole, rest, _ := strings.Cut(s, ".")
 	if rest != "" {
@@ -72,14 +80,11 @@ func thousands(s string) string {
 	}
 	sign := strings.TrimSuffix(whole, strings.TrimLeft(whole, "-"))
 	digits := whole[len(sign):]
-	if len(digits) < 5 {
-		return s
-	}
 	var out []string
 	for ; len(digits) > 3; digits = digits[:len(digits)-3] {
 		out = append([]string{digits[len(digits)-3:]}, out...)
 	}
-	return sign + strings.Join(append([]string{digits}, out...), "\u202f")
+	return sign + strings.Join(append([]string{digits}, out...), ",")
 }
 
 // words writes a state or an identifier as words.

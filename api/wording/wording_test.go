@@ -3,9 +3,14 @@ package wording
 import "testing"
 
 func TestFormatsOfValues(t *testing.T) {
-	for in, want := range map[float64]string{0: "0.00", 3.14159: "3.14", 91.25: "91.2", 999.95: "1000.0", 1834.2: "1834", 12345.6: "12\u202f346", 1234567: "1\u202f234\u202f567", -12345: "-12\u202f345"} {
+	for in, want := range map[float64]string{0: "0.00", 3.14159: "3.14", 91.25: "91.2", 999.95: "1000.0", 1834.2: "1,834", 12345.6: "12,346", 1234567: "1,234,567", -12345: "-12,345", -123: "-123.0"} {
 		if got := number(in); got != want {
 			t.Errorf("number(%v) = %q, want %q", in, got, want)
+		}
+	}
+	for us, want := range map[int64]string{0: dash, 1_796_158_047_000_000: "2026-12-01 20:47:27"} {
+		if got := moment(us); got != want {
+			t.Errorf("moment(%d) = %q, want %q", us, got, want)
 		}
 	}
 	for in, want := range map[[2]int64]string{
