@@ -100,6 +100,19 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestDriftOfGoneMount: a file system that is gone does not make the others look changed: each is held against itself.
+func TestDriftOfGoneMount(t *testing.T) {
+	both := func(s *sut.SUT) {
+		data := s.Storage.Filesystems.Items[0]
+		data.Mount, data.Stack, data.Degraded = known("/data"), known([]string{"ext4", "raid1", "hdd"}), known(1)
+		s.Storage.Filesystems.Items = append(s.Storage.Filesystems.Items, data)
+	}
+	got := Drift(healthy(1, both), healthy(1, func(s *sut.SUT) { both(s); s.Storage.Filesystems.Items = s.Storage.Filesystems.Items[1:] }))
+	if len(got) != 1 || got[0].Code != "not_seen" || !strings.Contains(got[0].Evidence, "filesystems[/]") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestDriftOfThrottledTime: a counter of µs, as NVIDIA's driver has, is held against the time between the two looks.
 func TestDriftOfThrottledTime(t *testing.T) {
 	at := func(us, heldUS int64) sut.SUT {
