@@ -31,8 +31,10 @@ func AsWritten(node string) Node {
 
 func spellings(flags, node string) Node {
 	short, _, _ := strings.Cut(node, ".")
-	doubled := strings.ReplaceAll(short, "-", "--") // as device mapper writes it
-	names := []string{node, short, doubled}
+	names := []string{node, short}
+	for _, name := range names {
+		names = append(names, strings.ReplaceAll(name, "-", "--")) // as device mapper writes it
+	}
 	slices.Sort(names)
 	var n Node
 	for _, name := range slices.Compact(names) {

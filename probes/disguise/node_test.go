@@ -16,6 +16,7 @@ func TestSpellings(t *testing.T) {
 	for _, c := range []struct{ node, text, want string }{
 		{"gpu-node-17.example.org", "/dev/mapper/rhel_gpu--node--17-root rd.lvm.lv=rhel_gpu-node-17/root", "/dev/mapper/rhel_[host]-root rd.lvm.lv=rhel_[host]/root"},
 		{"gpu-node-17.example.org", "gpu-node-17.example.org:/x gpu-node-17_a_gpu-node-17 gpu-node-170", "[host]:/x [host]_a_[host] gpu-node-170"},
+		{"gpu-node-17.example.org", "cl_gpu--node--17.example.org-root", "cl_[host]-root"},
 		{"node1", "/sys/devices/system/node/node1/cpulist /data/node1 node10", "/sys/devices/system/node/node1/cpulist /data/[host] node10"},
 	} {
 		if got := AsWritten(c.node).Cut(c.text); got != c.want {
