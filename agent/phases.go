@@ -52,7 +52,7 @@ func (x *execution) preflight(ctx context.Context) error {
 	if err := fit.Refuse(x.checks); err != nil {
 		return err
 	}
-	if err := fit.Dataset(x.plan.Workload.Dataset, x.prepared.DatasetSHA256); err != nil {
+	if err := fit.Dataset(x.plan.Workload.Dataset, x.prepared.Hasher(ctx)); err != nil {
 		return err
 	}
 	if err := weights.Check(x.plan, x.Token); err != nil {

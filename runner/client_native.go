@@ -32,7 +32,7 @@ func (native) Run(ctx context.Context, job Job, report func(Progress)) (Measurem
 		return Measurement{}, err
 	}
 	from := newPrompts(job, cfg, report)
-	if err := from.open(&cfg); err != nil {
+	if err := from.open(ctx, &cfg); err != nil {
 		return Measurement{}, err
 	}
 	defer from.close()

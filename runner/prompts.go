@@ -41,7 +41,14 @@ type Prepared struct {
 }
 
 // DatasetSHA256 is the digest of a dataset's file or folder as a result tells it. What was not changed meanwhile is read once.
-func (p *Prepared) DatasetSHA256(path string) (string, error) { return p.hashes.Of(path) }
+func (p *Prepared) DatasetSHA256(path string) (string, error) {
+	return p.Hasher(context.Background())(path)
+}
+
+// Hasher is DatasetSHA256 for who may be interrupted: when ctx ends it gives ctx's cause.
+func (p *Prepared) Hasher(ctx context.Context) func(path string) (string, error) {
+	return func(path string) (string, error) { return p.hashes.Of(ctx, path) }
+}
 
 // promptSource is where a point's prompts come from.
 type promptSource struct {
@@ -72,8 +79,14 @@ func (p *promptSource) counted() bool {
 	return w.Lengths == "tokens" && (w.Kind == "trace" || p.data.InputLen > 0)
 }
 
-// open gives the source of prompts for which nobody needs be asked, and else has cfg ask once the load can.
-func (p *promptSource) open(cfg *load.Config) error {
+// open gives the source of prompts for which nobody needs be asked, and else has cfg ask once the load can. A large file is hashed here,
+// where that can be interrupted.
+func (p *promptSource) open(ctx context.Context, cfg *load.Config) error {
+	if path := p.data.Path; path != "" {
+		if _, err := p.known.Hasher(ctx)(path); err != nil {
+			return err
+		}
+	}
 	if p.counted() {
 		cfg.Prepare = p.prepare
 		return nil

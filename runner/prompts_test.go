@@ -2,9 +2,12 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -268,6 +271,23 @@ func TestPromptsNeeded(t *testing.T) {
 	} {
 		if got := promptsNeeded(Job{Plan: plan.Plan{Protocol: c.protocol}, Point: c.point}, c.tokens); got != c.want {
 			t.Errorf("%+v: %d, want %d", c, got, c.want)
+		}
+	}
+}
+
+// TestNobodyWaitsForAHash: a run that is stopped while its data is hashed ends there, and nothing of the point is begun.
+func TestNobodyWaitsForAHash(t *testing.T) {
+	data := put(t, "a.txt", "one two three four")
+	for _, lengths := range []string{"words", "tokens"} {
+		p := plan.Plan{Workload: plan.Workload{Kind: "text", InputLen: 2, Lengths: lengths}, Protocol: plan.Protocol{Sweep: &plan.Sweep{Requests: 1}}}
+		j := job(t, "http://127.0.0.1:1", p, plan.Point{ID: "c1", Phase: plan.PhaseSweep, Concurrency: 1})
+		j.Dataset = data
+		stopped := errors.New("stopped")
+		ctx, stop := context.WithCancelCause(t.Context())
+		stop(stopped)
+		_, err := native{}.Run(ctx, j, func(Progress) {})
+		if _, begun := os.Stat(filepath.Join(j.Dir, Folder)); !errors.Is(err, stopped) || !errors.Is(begun, fs.ErrNotExist) {
+			t.Errorf("%s: %v; recordings: %v", lengths, err, begun)
 		}
 	}
 }

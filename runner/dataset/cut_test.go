@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -127,21 +128,40 @@ func TestHashesAreKept(t *testing.T) {
 	var h Hashes
 	for _, of := range []string{path, dir} {
 		put("abc", time.Unix(1000, 0))
-		first, err := h.Of(of)
-		if want, _ := hashOf(of); err != nil || first != want {
+		first, err := h.Of(t.Context(), of)
+		if want, _ := hashOf(t.Context(), of); err != nil || first != want {
 			t.Fatal(first, err)
 		}
 		put("xyz", time.Unix(1000, 0)) // a change that leaves size, time and inode: only reading would show it
-		if again, _ := h.Of(of); again != first {
+		if again, _ := h.Of(t.Context(), of); again != first {
 			t.Error("it was read again")
 		}
 		put("xyz", time.Unix(2000, 0))
-		if changed, _ := h.Of(of); changed == first {
+		if changed, _ := h.Of(t.Context(), of); changed == first {
 			t.Error("a change was not seen")
 		}
 	}
-	if _, err := h.Of(filepath.Join(dir, "none")); fault.Of(err, fault.Client).Code != "client.dataset_missing" {
+	if _, err := h.Of(t.Context(), filepath.Join(dir, "none")); fault.Of(err, fault.Client).Code != "client.dataset_missing" {
 		t.Error(err)
+	}
+}
+
+// TestHashingEnds: nobody waits for the hash of a large file that is no longer wanted, and half a file's hash is never kept.
+func TestHashingEnds(t *testing.T) {
+	path := write(t, "a.txt", strings.Repeat("word ", hashStep))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the user went home"))
+	var h Hashes
+	for _, of := range []string{path, filepath.Dir(path)} {
+		for _, kept := range []*Hashes{nil, &h} {
+			if sum, err := kept.Of(ctx, of); sum != "" || err == nil || err.Error() != "the user went home" {
+				t.Errorf("%s: %q, %v", of, sum, err)
+			}
+		}
+		want, _ := hashOf(t.Context(), of)
+		if got, err := h.Of(t.Context(), of); got != want || len(want) != 64 || err != nil {
+			t.Errorf("%s afterwards: %q, %v; want %q", of, got, err, want)
+		}
 	}
 }
 

@@ -243,13 +243,13 @@ func TestText(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "c.bin"), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if h, _ := hashOf(dir); h != before {
+	if h, _ := hashOf(t.Context(), dir); h != before {
 		t.Error("the hash depends on a file that is not read")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "short.txt"), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if h, _ := hashOf(dir); h == before {
+	if h, _ := hashOf(t.Context(), dir); h == before {
 		t.Error("the hash does not see a change")
 	}
 }
@@ -268,7 +268,7 @@ func TestTextThatIsNone(t *testing.T) {
 
 func TestHashIsOfTheBytes(t *testing.T) {
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-	if h, err := hashOf(write(t, "f", "abc")); h != abc || err != nil {
+	if h, err := hashOf(t.Context(), write(t, "f", "abc")); h != abc || err != nil {
 		t.Errorf("%s %v", h, err)
 	}
 }

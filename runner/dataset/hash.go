@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +14,9 @@ import (
 	"slices"
 	"sync"
 )
+
+// hashStep is how much of a file is read between two looks at whether it is still wanted.
+const hashStep = 4 << 20
 
 // Hashes remembers the hashes of files, so that a run with many points reads a large file through once. A file whose size, time or inode
 // has changed is read again. The zero value is ready; it may be used by several goroutines.
@@ -26,10 +31,10 @@ type knownHash struct {
 }
 
 // Of is the hex SHA-256 of a file's bytes; of a folder, that of the lines "<sha256>  <path below it>\n" of its .txt files in the order of
-// their paths. A nil h remembers nothing.
-func (h *Hashes) Of(path string) (string, error) {
+// their paths. A nil h remembers nothing. When ctx ends it gives ctx's cause.
+func (h *Hashes) Of(ctx context.Context, path string) (string, error) {
 	if h == nil {
-		return hashOf(path)
+		return hashOf(ctx, path)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,7 +45,7 @@ func (h *Hashes) Of(path string) (string, error) {
 	if k, ok := h.known[path]; ok && slices.EqualFunc(k.files, before, unchanged) {
 		return k.sha256, nil
 	}
-	sum, err := hashOf(path)
+	sum, err := hashOf(ctx, path)
 	if err != nil {
 		return "", err
 	}
@@ -76,13 +81,13 @@ func infos(path string) ([]fs.FileInfo, error) {
 	return list, nil
 }
 
-func hashOf(path string) (string, error) {
+func hashOf(ctx context.Context, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", unreadable(path, err)
 	}
 	if !info.IsDir() {
-		return hashFile(path)
+		return hashFile(ctx, path)
 	}
 	files, err := textFiles(path)
 	if err != nil {
@@ -90,7 +95,7 @@ func hashOf(path string) (string, error) {
 	}
 	var list bytes.Buffer
 	for _, f := range files {
-		h, err := hashFile(f)
+		h, err := hashFile(ctx, f)
 		if err != nil {
 			return "", err
 		}
@@ -103,17 +108,23 @@ func hashOf(path string) (string, error) {
 	return sum(list.Bytes()), nil
 }
 
-func hashFile(path string) (string, error) {
+func hashFile(ctx context.Context, path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", unreadable(path, err)
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", unreadable(path, err)
+	for ctx.Err() == nil {
+		_, err := io.CopyN(h, f, hashStep)
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", unreadable(path, err)
+		}
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return "", context.Cause(ctx)
 }
 
 func sum(b []byte) string {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"errors"
 	"io"
@@ -74,7 +75,7 @@ func originOf(cfg Config, folder bool) (origin, error) {
 	if cfg.Unhashed {
 		return o, nil
 	}
-	o.sha256, err = cfg.Hashes.Of(cfg.Path)
+	o.sha256, err = cfg.Hashes.Of(context.Background(), cfg.Path) // who can be interrupted has it in Hashes by now
 	return o, err
 }
 
