@@ -95,6 +95,23 @@ func TestRestartsDoNotBreakSteadiness(t *testing.T) {
 	})
 }
 
+// TestACellWithAWaitingSlotIsNotSteady: a slot that waits after a failure is missing, though it streamed before and no engine tells.
+func TestACellWithAWaitingSlotIsNotSteady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Cell: &Cell{Stable: 3 * time.Second, Timeout: time.Minute}}}
+		s := &stage{cfg: cfg, token: 500 * time.Millisecond, retry: 6 * time.Second, reply: func(c *stream.Call) (time.Duration, record.Outcome) {
+			if c.Index == 1 {
+				return 2 * time.Second, record.HTTPStatus
+			}
+			return 100 * time.Second, record.OK
+		}}
+		res, err := s.run(t.Context(), t)
+		if late := us(res.Window.StartUS) - 11*time.Second; err != nil || res.Unready != "" || late < 0 || late > lookEvery { // 2 + 6 + 3
+			t.Errorf("window %v, unready %q, %v", res.Window, res.Unready, err)
+		}
+	})
+}
+
 // TestStreamsOfACellShareTheirPrompt, whose scouts the server has answered before the first of them; sessions are apart.
 func TestStreamsOfACellShareTheirPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
