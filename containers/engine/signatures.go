@@ -60,6 +60,8 @@ func Signatures() []Signature {
 		{"collective", []string{"NCCL error", "RCCL error", "RCCL Error", "RCCL ERROR", "RCCL failure", "unhandled system error", "ncclSystemError", "ncclUnhandledCudaError", "ncclInternalError",
 			"(run with NCCL_DEBUG=", "remote process exited or there was a network error"},
 			"set NCCL_DEBUG=INFO; check shared memory size and the links between GPUs", false},
+		{"cannot_run", []string{"[FATAL tini ", "failed to exec pid1:", ": error while loading shared libraries:"}, // tini, catatonit, the loader
+			"the image or the machine has no such program, or cannot run it: correct the command in the plan, or take a build for this machine", false},
 		{"illegal_instruction", []string{"Illegal instruction"}, "the build needs CPU features that this machine lacks", false},
 		{"model_load", []string{"failed to load model", "error loading model"}, "look at the lines before it in the log", true},
 		{"engine_dead", []string{"EngineDeadError", "EngineCore encountered a fatal error", "EngineCore failed to start", "Engine core initialization failed", "Watchdog timeout",
