@@ -11,12 +11,14 @@ import (
 
 	"assay/fault"
 	"assay/plan"
+	"assay/runner"
 )
 
 // data is where prompts come from.
 type data struct {
 	kind          string // of a workload
 	path, builtin string // "" for made prompts
+	sha256        string // of what lies at path
 }
 
 // kinds are those that --dataset-kind may say.
@@ -42,7 +44,14 @@ func (b *Options) data() (data, error) {
 		return data{}, fault.New(fault.Plan, "dataset_missing", "check the name", "the dataset cannot be read: %w", err)
 	}
 	kind, err := b.kindOf(path, info.IsDir())
-	return data{kind: kind, path: path}, err
+	if err != nil {
+		return data{}, err
+	}
+	sum, err := new(runner.Prepared).DatasetSHA256(path)
+	if err != nil {
+		return data{}, unreadable(err)
+	}
+	return data{kind: kind, path: path, sha256: sum}, nil
 }
 
 // workload adds the keys of a plan's workload.
@@ -50,7 +59,7 @@ func (d data) workload(keys map[string]any) {
 	keys["kind"] = d.kind
 	switch {
 	case d.path != "":
-		keys["dataset"] = map[string]any{"path": d.path}
+		keys["dataset"] = map[string]any{"path": d.path, "sha256": d.sha256}
 	case d.builtin != "":
 		keys["dataset"] = map[string]any{"builtin": d.builtin}
 	}
@@ -75,12 +84,16 @@ func (b *Options) kindOf(path string, folder bool) (string, error) {
 	}
 	kind, err := guess(path)
 	if err != nil {
-		return "", fault.New(fault.Plan, "dataset_unreadable", "check the file and its permissions", "the dataset cannot be read: %w", err)
+		return "", unreadable(err)
 	}
 	if kind == "" {
 		return "", usage("--dataset %s: its name does not tell its kind; say --dataset-kind %s", b.dataset, kinds)
 	}
 	return kind, nil
+}
+
+func unreadable(err error) error {
+	return fault.New(fault.Plan, "dataset_unreadable", "check the file and its permissions", "the dataset cannot be read: %w", err)
 }
 
 // guess tells a dataset's kind by its name and, of JSON, by its first record; "" when neither tells.

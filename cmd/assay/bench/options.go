@@ -88,7 +88,7 @@ func (b *Options) Plan(rawURLs ...string) (plan.Plan, error) {
 	b.access.client(client)
 	doc, err := json.Marshal(map[string]any{
 		"apiVersion": plan.APIVersion, "name": "bench-" + hostName(bases[0]), "model": map[string]any{"name": cmp.Or(b.model, plan.AnyModel)},
-		"server": server, "client": client, "workload": b.workload(d), "protocol": protocol, "allow_unpinned": b.dataset != "" || b.unpinned,
+		"server": server, "client": client, "workload": b.workload(d), "protocol": protocol, "allow_unpinned": b.unpinned,
 	})
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("make the plan: %w", err)

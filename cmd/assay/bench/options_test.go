@@ -93,6 +93,25 @@ func TestBenchMapsFlags(t *testing.T) {
 	}
 }
 
+// TestBenchPinsItsData: what a run reads is named by its hash, so that the plan that was made can be repeated.
+func TestBenchPinsItsData(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(name, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	p, err := benchPlan(someServer, "--dataset", name)
+	if d := p.Workload.Dataset; err != nil || p.Unpinned || d.Path != name || d.SHA256 != abc {
+		t.Errorf("%+v, unpinned %t, %v", d, p.Unpinned, err)
+	}
+	if p, err := benchPlan(someServer, "--dataset", "builtin:agentic-small"); err != nil || p.Unpinned {
+		t.Errorf("what is built in: unpinned %t, %v", p.Unpinned, err)
+	}
+	if p, err := benchPlan(someServer, "--dataset", name, "--allow-unpinned"); err != nil || !p.Unpinned {
+		t.Errorf("unpinned %t, %v", p.Unpinned, err)
+	}
+}
+
 // TestBenchMatrixTimes: a prefill pass lasts as long as a cell, unless it is told how long.
 func TestBenchMatrixTimes(t *testing.T) {
 	for args, want := range map[string]time.Duration{"": 30 * time.Second, "--duration 2s": 2 * time.Second, "--duration 2s --prefill-duration 5s": 5 * time.Second} {

@@ -21,7 +21,7 @@ type named struct{ key, ref string }
 
 // tags lists the images of a plan that have no digest.
 func tags(p plan.Plan) []named {
-	all := []named{{"server.image", p.Server.Image}, {"server.base_image", p.Server.BaseImage}}
+	all := []named{{"server.image", p.Server.Image}, {"server.base_image", p.Server.BaseImage}, {"client.image", p.Client.Image}}
 	for i, r := range p.Routers {
 		all = append(all, named{fmt.Sprintf("routers.%d.image", i), r.Image})
 	}

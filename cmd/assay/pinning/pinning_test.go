@@ -16,6 +16,7 @@ apiVersion: assay/v1
 name: pins
 model: {name: m}
 server: {engine: vllm, runtime: docker, image: IMAGE, base_image: IMAGE}
+client: {kind: vllm-bench, image: IMAGE}
 routers: [{points: all, kind: nginx, image: IMAGE}]
 protocol: {sweep: {concurrency: 1, requests: 1}}
 `
@@ -37,7 +38,7 @@ func TestSetsAndExplanation(t *testing.T) {
 	}
 	var said strings.Builder
 	sets, err := Sets(t.Context(), loose, "", nowhere, &said)
-	if want := "server.image=" + ref + " server.base_image=" + ref + " routers.0.image=" + ref; err != nil || strings.Join(sets, " ") != want {
+	if want := "server.image=" + ref + " server.base_image=" + ref + " client.image=" + ref + " routers.0.image=" + ref; err != nil || strings.Join(sets, " ") != want {
 		t.Errorf("sets %v, %v", sets, err)
 	}
 	if !strings.Contains(said.String(), "routers.0.image: "+tag+" → "+ref) {
