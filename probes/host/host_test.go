@@ -390,7 +390,7 @@ func TestNoValue(t *testing.T) {
 	h := Host{Root: dir}
 	for text, want := range map[string]string{
 		"": "/f is empty", "N/A\n": `/f reads "N/A"`, "[Not Supported]": `/f reads "[Not Supported]"`, "ERR!": `/f reads "ERR!"`, "[Unknown Error]": `/f reads "[Unknown Error]"`,
-		"\xff\xff": "/f holds bytes that are no text", "0xffffffff": `/f reads "0xffffffff"`, "4294967295": `/f reads "4294967295"`,
+		"\xff\xff": "/f holds bytes that are no text", "0xffffffff": `/f reads "0xffffffff"`, "4294967295": `/f reads "4294967295"`, "-1": `/f reads "-1"`,
 	} {
 		put(t, filepath.Join(dir, "f"), text)
 		if f := IntFact[int64](h, "/f"); f.IsKnown() || f.Unknown != want {

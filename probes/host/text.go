@@ -30,12 +30,12 @@ func TextFact(h Host, name string) sut.Fact[string] {
 	return sut.Known(s, name)
 }
 
-// IntFact is a file's whole number as a fact. All ones of 32 bits are what a register reads that does not answer.
+// IntFact is a file's whole number as a fact. All ones of 32 bits are what a register reads that does not answer, and -1 is none.
 func IntFact[T int | int64](h Host, name string) sut.Fact[T] {
 	f := TextFact(h, name)
 	return sut.Convert(f, func(s string) (T, error) {
 		n, err := strconv.ParseInt(s, 0, 64)
-		if n == math.MaxUint32 {
+		if err == nil && (n == math.MaxUint32 || n < 0) {
 			err = sut.ErrNoValue
 		}
 		return T(n), err

@@ -128,6 +128,8 @@ func TestFrequency(t *testing.T) {
 	amd[cpuDir+"/cpu0/acpi_cppc/nominal_freq"] = "2400"
 	policy(mixed, 0, "amd-pstate-epp", "performance", "3707812", "3707812", "performance", "1")
 	policy(mixed, 1, "amd-pstate-epp", "powersave", "3707812", "2000000", "balance_performance", "0")
+	silent := map[string]string{}
+	policy(silent, 0, "N/A", "N/A", "4294967295", "4294967295", "N/A", "N/A", "4294967295")
 	policy(intel, 0, "intel_pstate", "performance", "x", "3800000", "performance", "", "2000000")
 	for _, tt := range []struct {
 		name             string
@@ -139,6 +141,7 @@ func TestFrequency(t *testing.T) {
 		{"AMD", amd, "schedutil", "", sut.Known(false, cpufreq+"/boost"), 2400, 3707, 2400},
 		{"policies that differ", mixed, "1 × performance, 1 × powersave", "1 × balance_performance, 1 × performance", sut.Fact[bool]{}, 0, 3707, 2000},
 		{"Intel", intel, "performance", "performance", sut.Known(false, cpuDir+"/intel_pstate/no_turbo"), 2000, 0, 3800},
+		{"no values", silent, "", "", sut.Fact[bool]{}, 0, 0, 0},
 		{"none", map[string]string{}, "", "", sut.Fact[bool]{}, 0, 0, 0},
 	} {
 		var c sut.CPU

@@ -9,7 +9,10 @@ import (
 	"assay/probes/sut"
 )
 
-const cpufreq = cpuDir + "/cpufreq"
+const (
+	cpufreq = cpuDir + "/cpufreq"
+	mostKHz = 100_000_000 // no processor has more; all ones of 32 bits are above it
+)
 
 // fillFrequency reads who sets the frequency of the CPUs, and within what limits.
 func fillFrequency(h host.Host, c *sut.CPU) {
@@ -37,7 +40,7 @@ func readEPP(h host.Host, driver sut.Fact[string]) sut.Fact[string] {
 func policyValues(h host.Host, file string) (values []string, none sut.Fact[string]) {
 	policies := h.Match(cpufreq, "policy[0-9]*")
 	for _, policy := range policies {
-		if v, err := h.Text(policy + "/" + file); err == nil && v != "" {
+		if v, known := host.TextFact(h, policy+"/"+file).Get(); known {
 			values = append(values, v)
 		}
 	}
@@ -66,7 +69,7 @@ func policyMHz(h host.Host, file string, pick func([]int) int) sut.Fact[int] {
 	values, none := policyValues(h, file)
 	var khz []int
 	for _, v := range values {
-		if n, err := strconv.Atoi(v); err == nil && n > 0 {
+		if n, err := strconv.Atoi(v); err == nil && n > 0 && n < mostKHz {
 			khz = append(khz, n)
 		}
 	}

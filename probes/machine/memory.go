@@ -58,8 +58,12 @@ func readBlocks(h host.Host) sut.Fact[int64] {
 		if err != nil {
 			return sut.Unknown[int64]("%s", err)
 		}
-		if state == "online" {
+		switch state {
+		case "online":
 			online++
+		case "offline", "going-offline":
+		default:
+			return sut.Unknown[int64]("%s/state reads %q", block, state)
 		}
 	}
 	if len(blocks) == 0 || size.Value <= 0 || size.Value > 1<<40 {

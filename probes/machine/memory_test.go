@@ -185,11 +185,10 @@ func TestEDACAlone(t *testing.T) {
 	}
 }
 
-func TestPoolsBlocksAndCXL(t *testing.T) {
+func TestPoolsAndBlocks(t *testing.T) {
 	m := probeMemory(t, live(t, map[string]string{
 		"sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": "512", "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "12",
 		"sys/devices/system/memory/block_size_bytes": "8000000", "sys/devices/system/memory/memory0/state": "online", "sys/devices/system/memory/memory1/state": "offline", "sys/devices/system/memory/memory10/state": "online",
-		"sys/bus/cxl/devices/mem0/ram/size": "0x4000000000", "sys/bus/cxl/devices/mem0/numa_node": "1", "sys/bus/cxl/devices/decoder0.0/size": "0x1",
 	}))
 	if p := m.HugePages.Items; len(p) != 1 || p[0].SizeBytes.Value != 2<<20 || p[0].Pages.Value != 512 || p[0].FreePages.Value != 12 {
 		t.Errorf("%+v", p)
@@ -197,6 +196,16 @@ func TestPoolsBlocksAndCXL(t *testing.T) {
 	if m.OnlineBytes.Value != 2<<27 {
 		t.Errorf("%+v", m.OnlineBytes)
 	}
+	m = probeMemory(t, live(t, map[string]string{"sys/devices/system/memory/block_size_bytes": "8000000", "sys/devices/system/memory/memory0/state": "N/A"}))
+	if m.OnlineBytes.IsKnown() || !strings.Contains(m.OnlineBytes.Unknown, "N/A") {
+		t.Errorf("%+v", m.OnlineBytes)
+	}
+}
+
+func TestCXL(t *testing.T) {
+	m := probeMemory(t, live(t, map[string]string{
+		"sys/bus/cxl/devices/mem0/ram/size": "0x4000000000", "sys/bus/cxl/devices/mem0/numa_node": "1", "sys/bus/cxl/devices/decoder0.0/size": "0x1",
+	}))
 	if c := m.CXL.Items; len(c) != 1 || c[0].Bytes.Value != 256<<30 || c[0].NUMANode.Value != 1 || c[0].Name.Value != "mem0" {
 		t.Errorf("%+v", c)
 	}
