@@ -36,10 +36,10 @@ func (e Event) Live() bool { return e.Kind == Progressed || e.Kind == Logged }
 
 // Progress is a live view of a long step.
 type Progress struct {
-	Stage    string  `json:"stage"` // pull | ready | warmup | measure | drain
+	Stage    string  `json:"stage"` // hash | pull | ready | memory | calibrate | prompts | warmup | measure | cooldown | drain
 	Done     float64 `json:"done"`  // in Unit
 	Total    float64 `json:"total"` // 0 when not known
-	Unit     string  `json:"unit"`  // bytes | s | requests
+	Unit     string  `json:"unit"`  // bytes | s | requests; empty where nothing is counted
 	InFlight int     `json:"in_flight,omitempty"`
 	Failed   int     `json:"failed,omitempty"`
 	TPS      float64 `json:"tps,omitempty"`

@@ -46,7 +46,7 @@ type Access struct {
 
 // Progress is a live view of a point, for people only: no figure of a result comes from it.
 type Progress struct {
-	Stage    string        `json:"stage"` // calibrate | prompts | warmup | measure | drain
+	Stage    string        `json:"stage"` // calibrate | prompts | warmup | measure | cooldown | drain
 	Elapsed  time.Duration `json:"elapsed_ns"`
 	Total    time.Duration `json:"total_ns"` // expected length of the stage; 0 when it is counted in requests
 	Done     int           `json:"done"`     // requests ended in this stage

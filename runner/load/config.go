@@ -159,7 +159,7 @@ type Result struct {
 
 // Progress is a live view for people.
 type Progress struct {
-	Stage    string // calibrate | warmup | measure | drain
+	Stage    string // warmup | measure | cooldown | drain
 	Elapsed  time.Duration
 	Total    time.Duration // 0 when the stage is counted in requests
 	Done     int

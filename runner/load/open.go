@@ -29,7 +29,7 @@ type open struct {
 func newOpen(l *load, want Open) *open { return &open{load: l, want: want} }
 
 func (o *open) wanted() (int, time.Duration) {
-	length := max(0, o.want.Duration-o.want.Warmup)
+	length := max(0, o.want.Duration-o.want.Warmup-o.want.Cooldown)
 	if length == 0 {
 		return o.want.Requests, 0
 	}

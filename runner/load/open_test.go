@@ -114,3 +114,25 @@ func TestOpenLoopSendsScriptedTurns(t *testing.T) {
 		}
 	})
 }
+
+// TestOpenLoopShowsItsStages: what is cut off the window is shown as measured neither before nor after it.
+func TestOpenLoopShowsItsStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{cfg: Config{Open: &Open{Rate: 10, Arrival: "constant", Duration: 12 * time.Second, Warmup: 4 * time.Second, Cooldown: 3 * time.Second}, Drain: time.Minute},
+			reply: always(5 * time.Second)}
+		if _, err := s.run(t.Context(), t); err != nil {
+			t.Fatal(err)
+		}
+		totals, most := map[string]time.Duration{}, map[string]time.Duration{}
+		for _, p := range s.shown {
+			totals[p.Stage], most[p.Stage] = p.Total, max(most[p.Stage], p.Elapsed)
+		}
+		want := map[string]time.Duration{"warmup": 0, "measure": 5 * time.Second, "cooldown": 3 * time.Second, "drain": time.Minute}
+		if diff := cmp.Diff(want, totals); diff != "" {
+			t.Error(diff)
+		}
+		if most["warmup"] > 4*time.Second || most["measure"] > 5*time.Second || most["cooldown"] > 3*time.Second {
+			t.Errorf("shown for longer than they last: %v", most)
+		}
+	})
+}

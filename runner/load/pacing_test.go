@@ -62,6 +62,7 @@ type stage struct {
 	peak     int
 	bodies   []string
 	records  []record.Request
+	shown    []Progress
 }
 
 func (s *stage) send(ctx context.Context, c *stream.Call, slot int) (record.Request, string) {
@@ -127,7 +128,7 @@ func (s *stage) run(ctx context.Context, t *testing.T) (Result, error) {
 	if s.src == nil {
 		s.src = single()
 	}
-	l := newLoad(s.cfg, func(r record.Request) error { s.records = append(s.records, r); return s.keepErr }, func(Progress) {})
+	l := newLoad(s.cfg, func(r record.Request) error { s.records = append(s.records, r); return s.keepErr }, func(p Progress) { s.shown = append(s.shown, p) })
 	if s.usage != nil {
 		l.looks = health.NewLooks(s.usage)
 	}

@@ -31,6 +31,8 @@ func (v *view) stage() Progress {
 	switch {
 	case l.isDone:
 		return Progress{Stage: "drain", Elapsed: us(now - l.doneUS), Total: l.cfg.Drain}
+	case l.isClosed: // an open loop that is still sending
+		return Progress{Stage: "cooldown", Elapsed: us(now - l.window.EndUS), Total: l.cfg.Open.Cooldown}
 	case l.isOpen:
 		requests, length := v.pacer.wanted()
 		return Progress{Stage: "measure", Elapsed: us(now - l.window.StartUS), Total: length, Wanted: requests}
