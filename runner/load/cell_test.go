@@ -76,6 +76,27 @@ func TestCellOpensWhenItIsSteady(t *testing.T) {
 	}
 }
 
+// TestWordsThatDoNotCount: an engine's word of before the last stream's first token, and one that is old because no other came.
+func TestWordsThatDoNotCount(t *testing.T) {
+	full := func(time.Duration) (float64, float64) { return 2, 0 }
+	for name, c := range map[string]struct {
+		token, every, opens time.Duration
+	}{
+		"of before":   {1010 * time.Millisecond, time.Second, 5 * time.Second}, // the word of 1 s comes at 1.02: 2 + 3
+		"of long ago": {time.Second, time.Hour, 8 * time.Second},               // as if there were none from 5 s on: 5 + 3
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := Config{Closed: &Closed{Concurrency: 2, Duration: 5 * time.Second, Cell: &Cell{Stable: 3 * time.Second, Timeout: 20 * time.Second}}}
+			cfg.Engine = (&scraped{time.Now(), c.every, full}).state
+			s := &stage{cfg: cfg, reply: always(100 * time.Second), token: c.token}
+			res, err := s.run(t.Context(), t)
+			if late := us(res.Window.StartUS) - c.opens; err != nil || res.Unready != "" || late < 0 || late > lookEvery {
+				t.Errorf("a word %s: window %v, want it from %v; unready %q, %v", name, res.Window, c.opens, res.Unready, err)
+			}
+		})
+	}
+}
+
 // TestRestartsDoNotBreakSteadiness: an engine that has just ended a request runs one less until the next one is in.
 func TestRestartsDoNotBreakSteadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
