@@ -73,10 +73,10 @@ func TestField_realengines_06(t *testing.T) {
 		t.Fatal(err)
 	}
 	inst := instancetest.Start(t, process.Runtime{}, s)
-	_, err = Ready(t.Context(), inst, llama, ReadyOptions{Timeout: time.Minute, Model: "another"}, func(string) {})
+	_, err = Ready(t.Context(), inst, llama, ReadyOptions{Timeout: 5 * time.Minute, Model: "another"}, func(string) {})
 	enginetest.WantFault(t, err, "server.wrong_model", `"another"`, "smollm2")
 	var heard []string
-	id, err := Ready(t.Context(), inst, llama, ReadyOptions{Timeout: time.Minute, Model: "smollm2"}, stagesOf(&heard))
+	id, err := Ready(t.Context(), inst, llama, ReadyOptions{Timeout: 5 * time.Minute, Model: "smollm2"}, stagesOf(&heard))
 	if err != nil {
 		t.Fatal(err)
 	}

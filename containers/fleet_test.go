@@ -223,7 +223,7 @@ func TestFleetMemberNotReady(t *testing.T) {
 		specs[1].HostPort = closed
 		inst := startFleet(t, specs)
 		instancetest.Await(t, "answer of the other", func() bool { return answers(inst.BaseURLs()[0] + "/health") })
-		_, err = Ready(t.Context(), inst, instancetest.Preset(t, "vllm"), ReadyOptions{Model: "test-model", Port: 300 * time.Millisecond}, func(string) {})
+		_, err = Ready(t.Context(), inst, instancetest.Preset(t, "vllm"), ReadyOptions{Model: "test-model", Port: 2 * time.Second}, func(string) {})
 		enginetest.WantFault(t, err, "server.not_ready", "server-1", StagePort)
 	})
 	t.Run("it serves another model", func(t *testing.T) {

@@ -103,7 +103,7 @@ func awaitThreads(t *testing.T, allowed string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	kept := "?"
-	for end := time.Now().Add(10 * time.Second); kept != "" && time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(time.Minute); kept != "" && time.Now().Before(end); <-tick.C {
 		kept = keptThread(t, allowed)
 	}
 	if kept != "" {

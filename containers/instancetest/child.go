@@ -3,6 +3,7 @@ package instancetest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -50,6 +51,8 @@ func playChild(mode string, args []string) int {
 			return 1
 		}
 		fmt.Println("grandchild", cmd.Process.Pid)
+	case "tidy":
+		return tidyUp(args[0])
 	}
 	if litter, ok := engine.FlagValue(args, []string{"--litter"}); ok {
 		hold, err := leaveLitter(litter)
@@ -71,12 +74,27 @@ func leaveLitter(path string) (hold *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("/bin/sh", "-c", `trap "" TERM; echo helper ready; cat; sleep 0.3; rm "$0"`, path)
+	cmd := exec.Command(os.Args[0], path)
+	cmd.Env = append(os.Environ(), ChildMode+"=tidy")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
 	return hold, errors.Join(os.WriteFile(path, nil, 0o600), cmd.Start())
 }
 
-// Child is a spec that starts this test binary in a mode: serve, or one that misbehaves.
+// tidyUp is the helper. It starts no program once its parent has ended: on a busy machine that takes longer than a helper is given.
+func tidyUp(path string) int {
+	signal.Ignore(syscall.SIGTERM)
+	fmt.Println("helper ready")
+	_, _ = io.Copy(io.Discard, os.Stdin) // until its parent ends
+	<-time.After(300 * time.Millisecond)
+	if err := os.Remove(path); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+// Child is a spec that starts this test binary in a mode: serve, or one that misbehaves. Only the one that ignores SIGTERM has a short grace:
+// a busy machine may take seconds to end one that does not.
 func Child(t testing.TB, mode string) instance.Spec {
 	t.Helper()
 	exe, err := os.Executable()
@@ -87,6 +105,10 @@ func Child(t testing.TB, mode string) instance.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
+	grace := time.Minute
+	if mode == "ignore-term" {
+		grace = 300 * time.Millisecond
+	}
 	return instance.Spec{Owner: Owner(t), Run: "run1", Role: "server", Runtime: "process", Argv: []string{exe, "--port", fmt.Sprint(ports[0])},
-		Env: map[string]string{ChildMode: mode}, Port: ports[0], HostPort: ports[0], Dir: t.TempDir(), StopGrace: 300 * time.Millisecond}
+		Env: map[string]string{ChildMode: mode}, Port: ports[0], HostPort: ports[0], Dir: t.TempDir(), StopGrace: grace}
 }

@@ -60,7 +60,7 @@ func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !done(); <-tick.C {
+	for end := time.Now().Add(5 * time.Minute); !done(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("no %s", what)
 		}

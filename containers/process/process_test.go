@@ -33,7 +33,6 @@ func TestMain(m *testing.M) { instancetest.Main(m, nil) }
 
 func TestProcessRunsAndStops(t *testing.T) {
 	s := instancetest.Child(t, "serve")
-	s.StopGrace = time.Minute
 	inst := instancetest.Start(t, process.Runtime{}, s)
 	id, err := containers.Ready(t.Context(), inst, instancetest.Preset(t, "vllm"), containers.ReadyOptions{Model: "test-model"}, func(string) {})
 	if err != nil {
@@ -182,7 +181,7 @@ func TestUnseenWorkersStayInTheJournal(t *testing.T) {
 func TestHelpersMayTidyUp(t *testing.T) {
 	s := instancetest.Child(t, "serve")
 	litter := filepath.Join(t.TempDir(), "litter")
-	s.Argv, s.StopGrace = append(s.Argv, "--litter", litter), time.Minute
+	s.Argv = append(s.Argv, "--litter", litter)
 	inst := instancetest.Start(t, process.Runtime{}, s)
 	instancetest.AwaitLog(t, inst, "helper ready")
 	if _, err := os.Stat(litter); err != nil {
@@ -340,7 +339,7 @@ func TestLlamaAsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	inst := instancetest.Start(t, process.Runtime{}, specs[0])
-	id, err := containers.Ready(t.Context(), inst, preset, containers.ReadyOptions{Timeout: time.Minute, Model: "smollm2", Endpoint: "completions"}, func(string) {})
+	id, err := containers.Ready(t.Context(), inst, preset, containers.ReadyOptions{Timeout: 5 * time.Minute, Model: "smollm2", Endpoint: "completions"}, func(string) {})
 	if err != nil || id.Models[0] != "smollm2" {
 		t.Fatalf("%+v, %v", id, err)
 	}
