@@ -79,6 +79,7 @@ func TestCellStates(t *testing.T) {
 		{"fewer run", plan.Point{Concurrency: 16}, "", 16, engineSaid(of(30, 15, 0)...), good, "", result.PointQueued, "underfilled_by_server"},
 		{"nearly all run", plan.Point{Concurrency: 100}, "", 100, engineSaid(of(30, 98, 0)...), good, "", result.PointValid, ""},
 		{"the client had fewer in flight", plan.Point{Concurrency: 16}, "", 14, engineSaid(of(30, 14, 0)...), good, "", result.PointValid, ""},
+		{"one of two runs", plan.Point{Concurrency: 2}, "", 2, engineSaid(of(30, 1, 0)...), good, "", result.PointQueued, "underfilled_by_server"},
 		{"fewer run once", plan.Point{Concurrency: 2}, "", 2, both(of(1, 0, 0), of(9, 2, 0)), good, "", result.PointValid, ""},
 		{"a single stream between two requests", plan.Point{Concurrency: 1}, "", 1, both(of(4, 0, 0), of(26, 1, 0)), good, "", result.PointValid, ""},
 		{"never steady, nothing held back", plan.Point{Concurrency: 16}, "", 16, engineSaid(of(30, 16, 0)...), good, "streams with a token 14/16", result.PointNotValid, "warmup_timeout"},
