@@ -118,6 +118,28 @@ func TestCaptureOfNode1(t *testing.T) {
 	}
 }
 
+// TestCaptureOfPool: what a ZFS pool is made of is asked by its name, which may be the machine's.
+func TestCaptureOfPool(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/hosts/bare-metal-mi300x")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "uname.json"), `{"nodename":"aurora","release":"6.8.0"}`)
+	write(t, filepath.Join(dir, "proc/self/mountinfo"), "22 1 0:60 / /tank rw - zfs aurora/data rw,xattr\n")
+	write(t, filepath.Join(dir, "commands.json"), `[{"argv":["zpool","status","-P","-L","aurora"],"stdout":"zpool.out"}]`)
+	write(t, filepath.Join(dir, "zpool.out"), "  pool: aurora\nconfig:\n\n\tNAME  STATE\n\taurora  ONLINE\n\t  raidz1-0  ONLINE\n\t    /dev/nvme0n1p1  ONLINE\n\t    /dev/nvme1n1p1  ONLINE\n\nerrors: No known data errors\n")
+	h := openCapture(t, dir)
+	path, b := captureOf(t, h)
+	want, got := Read(t.Context(), h, Program{}).Storage.Filesystems, Read(t.Context(), openCapture(t, path), Program{}).Storage.Filesystems
+	if diff := cmp.Diff(want, got); diff != "" || len(got.Items) != 1 || got.Items[0].Drives.Value != 2 || got.Items[0].Summary.Value != "ZFS on raidz1 (/tank; 2 × NVMe)" {
+		t.Errorf("%+v (-host +capture)\n%s", got.Items, diff)
+	}
+	if text := string(unpacked(t, b)); strings.Contains(text, "aurora") {
+		at := strings.Index(text, "aurora")
+		t.Errorf("the capture holds %s", text[max(0, at-60):at+20])
+	}
+}
+
 // TestCaptureIsAnonymous scans a whole capture, names and contents, for everything that names the machine.
 func TestCaptureIsAnonymous(t *testing.T) {
 	h := secretHost(t)

@@ -263,10 +263,10 @@ func (c cleaner) mounts(text string) string {
 	return out.String()
 }
 
-// mountSource hashes what is mounted from elsewhere, by its form or by its kind of file system.
+// mountSource hashes what is mounted from elsewhere, by its form or by its kind of file system. A data set of ZFS is of this machine.
 func (c cleaner) mountSource(fstype, source string) string {
 	elsewhere := strings.HasPrefix(fstype, "fuse.") || slices.Contains([]string{"9p", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "virtiofs", "wekafs"}, fstype)
-	if strings.HasPrefix(source, "/dev/") || !elsewhere && !strings.ContainsAny(source, ":/@") {
+	if fstype == "zfs" || strings.HasPrefix(source, "/dev/") || !elsewhere && !strings.ContainsAny(source, ":/@") {
 		return source
 	}
 	return c.mark(source)

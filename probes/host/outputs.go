@@ -58,8 +58,8 @@ func (c cleaner) output(argv []string, b []byte) []byte {
 		s = c.kernelLog(s)
 	case "findmnt":
 		s = c.host.Cut(c.mountTree(s))
-	case "lsblk":
-		s = c.host.Cut(s) // volume groups are named after it
+	case "lsblk", "zpool":
+		s = c.host.Cut(s) // volume groups and pools are named after it
 	case "smartctl":
 		s = c.wwn.ReplaceAllString(s, "$1{}")
 	case "amd-smi":
@@ -76,6 +76,15 @@ func (c cleaner) output(argv []string, b []byte) []byte {
 		s = label.ReplaceAllString(s, "$1 cut")
 	}
 	return []byte(c.homes(c.any(c.serials(c.devices(s)))))
+}
+
+// args cleans what a program was asked, as a mount's source is cleaned of which a pool's name was taken.
+func (c cleaner) args(argv []string) []string {
+	out := slices.Clone(argv)
+	for i, arg := range out[1:] {
+		out[i+1] = c.host.Cut(arg)
+	}
+	return out
 }
 
 // devices puts a hash in the place of a GPU's UUID.

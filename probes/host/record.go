@@ -180,7 +180,7 @@ func (r *recording) writeDocuments(tw *tar.Writer, clean cleaner) error {
 		if err != nil {
 			return err
 		}
-		c.Failed = clean.name(c.Failed)
+		c.Argv, c.Failed = clean.args(c.Argv), clean.name(c.Failed)
 		list = append(list, c)
 	}
 	docs := map[string]any{"commands.json": list, "failed.json": clean.keys(r.failed), "statfs.json": cleanSizes(clean, r.statfs)}
