@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,6 +135,25 @@ func TestListsOfNothing(t *testing.T) {
 		c.Stdout = full
 		if err := c.Run(); c.ProcessState.ExitCode() != exitInfra {
 			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// TestAddressesThatCannotBe: an address that another program has is told from one that this machine cannot have.
+func TestAddressesThatCannotBe(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	p := newProgram(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("read "+strings.Repeat("0", 64)+" test\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for address, code := range map[string]string{taken.Addr().String(): "store.address_in_use", "127.0.0.1:99999": "store.no_address", "192.0.2.1:7717": "store.no_address"} {
+		if r := p.must(exitInfra, "serve", "--listen", address, "--token-file", tokens); !strings.Contains(r.stderr, code) {
+			t.Errorf("%s: %s", address, r.stderr)
 		}
 	}
 }

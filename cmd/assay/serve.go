@@ -110,12 +110,20 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	return a.listen(ctx, o, s.agent, srv)
 }
 
+// cannotListen tells an address that another program has from one that nobody here can have.
+func cannotListen(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fault.New(fault.Store, "address_in_use", "choose another address with --listen, or port 0 for a free one", "cannot listen: %w", err)
+	}
+	return fault.New(fault.Store, "no_address", "write an address of this machine for --listen, with a port from 0 to 65535 that this user may have", "cannot listen: %w", err)
+}
+
 // listen serves until ctx ends or a listener breaks, then lets the running run undo what it started before it closes the listeners:
 // whoever follows the run sees its end.
 func (a *app) listen(ctx context.Context, o serveOptions, ag *agent.Agent, srv *api.Server) error {
 	tcp, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return fault.New(fault.Store, "address_in_use", "choose another address with --listen, or port 0 for a free one", "cannot listen: %w", err)
+		return cannotListen(err)
 	}
 	unix, err := listenUnix(o.socket)
 	if err != nil {
