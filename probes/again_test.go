@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,4 +86,40 @@ func TestReadAgainAsksWhoKnows(t *testing.T) {
 			t.Errorf("GPUs that nobody sees: %+v", now.Accelerators.Items)
 		}
 	})
+}
+
+// TestReadAgainAsksOnce: no source that is asked once is asked at a later look, and what it told stands.
+func TestReadAgainAsksOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "sys/block/nvme0n1/size"), "2048")
+	write(t, filepath.Join(dir, "sys/bus/pci/devices/0000:04:00.0/vendor"), "0x8086")
+	var asked []string
+	h := Host{Root: dir, Live: true, Exec: func(_ context.Context, argv ...string) (Output, error) {
+		asked = append(asked, argv[0])
+		if argv[0] == "smartctl" {
+			return Output{Stdout: []byte(`{"smart_status":{"passed":true}}`)}, nil
+		}
+		return Output{}, ErrNotFound
+	}}
+	var mu sync.Mutex // probes ask side by side
+	ask := h.Exec
+	h.Exec = func(ctx context.Context, argv ...string) (Output, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return ask(ctx, argv...)
+	}
+	first := Read(t.Context(), h, Program{})
+	if !slices.Contains(asked, "smartctl") || !first.Storage.Devices.Items[0].Health.Passed.Value {
+		t.Fatalf("%v %+v", asked, first.Storage.Devices)
+	}
+	asked = nil
+	second := ReadAgain(t.Context(), h, Program{}, first)
+	for _, program := range asked {
+		if slices.Contains([]string{"smartctl", "ipmitool", "amd-smi", "rocm-smi", "nicctl"}, program) {
+			t.Errorf("%s was asked again", program)
+		}
+	}
+	if second.Storage.Devices.Items[0].Health.Passed != first.Storage.Devices.Items[0].Health.Passed {
+		t.Errorf("%+v", second.Storage.Devices)
+	}
 }

@@ -22,6 +22,7 @@ func TestDrift(t *testing.T) {
 		}
 		s.Network.Interfaces.Items = append(s.Network.Interfaces.Items, sut.NIC{Name: known("docker0"), Kind: known("bridge"), Up: known(false)})
 		s.OS.KernelLog.Items = []sut.LogEvent{{Code: known("nvidia_xid_13"), Count: known(1)}}
+		s.CPU.Online, s.OS.BootHash, s.OS.Distro = known("0-127"), known("a1"), known("Ubuntu 24.04")
 	}
 	before := healthy(2, rich)
 	if same := Drift(before, healthy(2, rich)); len(same) != 0 {
@@ -54,6 +55,13 @@ func TestDrift(t *testing.T) {
 		{"gpu_mode", Moved, first(func(a *sut.Accelerator) { a.ComputeMode.Value = "exclusive process" })},
 		{"gpu_pages", Moved, first(func(a *sut.Accelerator) { a.RAS.PendingPages.Value = 1 })},
 		{"partition", Moved, first(func(a *sut.Accelerator) { a.Partition.Count.Value = 2 })},
+		{"vbios", Moved, first(func(a *sut.Accelerator) { a.VBIOS.Value = "97" })},
+		{"gpu", Moved, first(func(a *sut.Accelerator) { a.VRAMBytes.Value-- })},
+		{"interconnect", Moved, first(func(a *sut.Accelerator) { a.NVLinks.Value = 17 })},
+		{"system", Moved, func(s *sut.SUT) { s.System.Virtualization.Value = "kvm" }},
+		{"cpu", Moved, func(s *sut.SUT) { s.CPU.Online.Value = "0-126" }},
+		{"boot", Moved, func(s *sut.SUT) { s.OS.BootHash.Value = "b2" }},
+		{"os", Moved, func(s *sut.SUT) { s.OS.Distro.Value = "Ubuntu 24.10" }},
 		{"governor", Moved, func(s *sut.SUT) { s.CPU.Governor.Value = "powersave" }},
 		{"kernel", Moved, func(s *sut.SUT) { s.OS.Kernel.Value = "6.9" }},
 		{"memory", Moved, func(s *sut.SUT) { s.Memory.Bytes.Value-- }},
