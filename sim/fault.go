@@ -48,11 +48,13 @@ func cutMark(s string) (before, rest string) {
 func (f *Fault) set(mark byte, value string) (err error) {
 	switch mark {
 	case '@':
-		f.AtToken, err = strconv.Atoi(value)
+		f.AtToken, err = whole(value)
 	case '=':
-		f.Amount, err = strconv.Atoi(value)
+		f.Amount, err = whole(value)
 	case ':':
-		f.Delay, err = time.ParseDuration(value)
+		if f.Delay, err = time.ParseDuration(value); err != nil {
+			err = errors.New("write a time such as 500ms or 2s")
+		}
 	case '/':
 		f.Every, err = atLeastOne(value)
 	case '#':
@@ -66,11 +68,19 @@ func (f *Fault) set(mark byte, value string) (err error) {
 
 // atLeastOne reads a number whose 0 would mean something else than it says.
 func atLeastOne(text string) (int, error) {
-	n, err := strconv.Atoi(text)
+	n, err := whole(text)
 	if err == nil && n < 1 {
 		err = errors.New("must be at least 1")
 	}
 	return n, err
+}
+
+func whole(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, errors.New("write a whole number")
+	}
+	return n, nil
 }
 
 func (f Fault) validate() error {

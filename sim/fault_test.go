@@ -101,6 +101,8 @@ func TestParseFault(t *testing.T) {
 	for _, s := range []string{"", "fire", "cut@x", "cut@-1", "stall@3", "cut@", "reject:soon"} {
 		if _, err := ParseFault(s); err == nil {
 			t.Errorf("%q was accepted", s)
+		} else if strings.Contains(err.Error(), "strconv") || strings.Contains(err.Error(), "time: ") {
+			t.Errorf("%q is refused in the words of a library: %v", s, err)
 		}
 	}
 }

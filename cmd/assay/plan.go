@@ -132,7 +132,7 @@ func (a *app) planPin() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use: "pin PLAN", Short: "tags → digests, files → SHA-256", Args: arg.One(arg.Plan),
-		Long:    "Ask the registries which digest each image tag has now, hash the dataset, and write the plan with both.",
+		Long:    "Ask the registries which digest each image tag has now, hash the dataset, and write the plan with both: with its defaults, without its comments.",
 		Example: "  assay plan pin plan.yaml --out pinned.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			loose, dir, err := readPlan(args[0], []string{"allow_unpinned=true"})
