@@ -110,6 +110,7 @@ func giveUpName(ctx context.Context, c *client.Client, s instance.Spec) error {
 func containerConfig(s instance.Spec, terms launch.Terms) (container.Config, container.HostConfig) {
 	yes := true
 	cfg := container.Config{Image: s.StartedImage(), Entrypoint: s.Argv, Cmd: s.Args, Env: instance.EnvList(terms.Environ(s.Env)), User: s.Rights.User, Labels: map[string]string{labelOwner: s.Owner, labelRun: s.Run, labelRole: s.Role}}
+	cfg.Healthcheck = &container.HealthConfig{Test: []string{"NONE"}} // an image's own would start a program inside every few seconds of a measurement
 	host := container.HostConfig{
 		Init:          &yes,
 		NetworkMode:   "bridge",
