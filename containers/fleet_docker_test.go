@@ -17,7 +17,7 @@ import (
 // helloReplicas are two of the tiny server, as ServerSpecs makes them of a plan.
 func helloReplicas(t *testing.T, ref string) []Spec {
 	t.Helper()
-	p := plan.Plan{Model: plan.Model{Name: "hello"}, Server: plan.Server{Engine: "vllm", Runtime: "docker", Image: ref, Replicas: 2, GPUs: "none", Stop: plan.Stop{Grace: plan.Duration(5 * time.Second)}}}
+	p := plan.Plan{Model: plan.Model{Name: "hello"}, Server: plan.Server{Engine: "vllm", Runtime: "docker", Image: ref, Replicas: 2, GPUs: "none", Stop: plan.Stop{Grace: plan.Duration(time.Minute)}}}
 	specs, _, err := ServerSpecs(p, SpecOptions{Owner: instancetest.Owner(t), Run: instancetest.Owner(t), Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

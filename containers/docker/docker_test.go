@@ -28,7 +28,7 @@ import (
 // helloSpec is the tiny server as ServerSpec makes it of a plan.
 func helloSpec(t *testing.T, ref string, change func(*plan.Plan)) instance.Spec {
 	t.Helper()
-	p := plan.Plan{Model: plan.Model{Name: "hello"}, Server: plan.Server{Engine: "vllm", Runtime: "docker", Image: ref, Stop: plan.Stop{Grace: plan.Duration(5 * time.Second)}}}
+	p := plan.Plan{Model: plan.Model{Name: "hello"}, Server: plan.Server{Engine: "vllm", Runtime: "docker", Image: ref, Stop: plan.Stop{Grace: plan.Duration(time.Minute)}}}
 	if change != nil {
 		change(&p)
 	}
@@ -323,7 +323,7 @@ func TestLlamaInDocker(t *testing.T) {
 	}
 	s, _ := instancetest.Prepare(t, docker.Here(), specs[0])
 	inst := instancetest.Start(t, docker.Here(), s)
-	id, err := containers.Ready(t.Context(), inst, preset, containers.ReadyOptions{Timeout: time.Minute, Model: "smollm2"}, func(string) {})
+	id, err := containers.Ready(t.Context(), inst, preset, containers.ReadyOptions{Timeout: 5 * time.Minute, Model: "smollm2"}, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
