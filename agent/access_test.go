@@ -174,7 +174,7 @@ func TestACertificateIsChecked(t *testing.T) {
 	a := newAgent(t)
 	srv := httptest.NewTLSServer(sim.New(quickSim("sim")).Handler())
 	t.Cleanup(srv.Close)
-	r := execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), "server.ready.timeout=3s")))
+	r := execute(t, a, submit(t, a, sweepOf(t, atURL(srv.URL), "server.ready.timeout=1m")))
 	if r.Run.Error == nil || !strings.Contains(r.Run.Error.Text, "certificate") {
 		t.Errorf("%v", r.Run.Error)
 	}

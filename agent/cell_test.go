@@ -47,7 +47,7 @@ telemetry: {interval: 20ms}
 	if q.Metrics == nil || q.Metrics.SystemTPS == nil || q.State == result.PointQueued && !(codes["queue_seen"] && codes["underfilled_by_server"] && codes["warmup_timeout"]) {
 		t.Errorf("queued: %+v", q.Reasons)
 	}
-	if got := q.Telemetry["engine.running"]; got.Max > 2 || got.N == 0 {
+	if got := q.Telemetry["engine.running"]; got.Max > 2 || got.N == 0 && !onlyBusy(q) { // a busy machine may come to no look in half a second
 		t.Errorf("running %+v", got)
 	}
 	for _, p := range r.Points[:5] {

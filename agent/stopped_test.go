@@ -133,22 +133,24 @@ func TestEveryUndoHasItsTime(t *testing.T) {
 			t.Errorf("%s: %s", c.server, got)
 		}
 	}
-	a := newAgent(t)
-	x := &execution{Config: a.Config, bus: a.bus, log: &events.Log{}, plan: sweepOf(t, asProcess), run: a.mustRun(t, submit(t, a, sweepOf(t, asProcess)))}
-	var limits []time.Duration
-	undo := func(ctx context.Context) error {
-		end, _ := ctx.Deadline()
-		limits = append(limits, time.Until(end).Round(time.Second))
-		return nil
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := x.unwind(ctx, []phase{{name: "start", undo: undo}, {name: "telemetry", undo: undo}, {name: "points", undo: undo}}); err != nil {
-		t.Fatal(err)
-	}
-	if want := []time.Duration{containers.StopLimit(0), time.Minute, containers.StopLimit(30 * time.Second)}; !slices.Equal(limits, want) {
-		t.Errorf("limits %v, want %v", limits, want)
-	}
+	synctest.Test(t, func(t *testing.T) { // what is written down meanwhile takes no time
+		a := newAgent(t)
+		x := &execution{Config: a.Config, bus: a.bus, log: &events.Log{}, plan: sweepOf(t, asProcess), run: a.mustRun(t, submit(t, a, sweepOf(t, asProcess)))}
+		var limits []time.Duration
+		undo := func(ctx context.Context) error {
+			end, _ := ctx.Deadline()
+			limits = append(limits, time.Until(end))
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := x.unwind(ctx, []phase{{name: "start", undo: undo}, {name: "telemetry", undo: undo}, {name: "points", undo: undo}}); err != nil {
+			t.Fatal(err)
+		}
+		if want := []time.Duration{containers.StopLimit(0), time.Minute, containers.StopLimit(30 * time.Second)}; !slices.Equal(limits, want) {
+			t.Errorf("limits %v, want %v", limits, want)
+		}
+	})
 }
 
 // TestWhoStopsTheProgramWaitsForAMoment: memory that does not come back is waited for to the limit at the end of a run, and for seconds when
