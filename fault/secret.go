@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,12 @@ func Forms(secret string) []string {
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return slices.Compact(forms)
 }
+
+// userInfo is the part of an address that names a user and a password.
+var userInfo = regexp.MustCompile(`://[^/\s@]+@`)
+
+// WithoutUser takes user and password out of the addresses in a text.
+func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "://") }
 
 // quotedJSON writes a text as JSON does, with or without its care for web pages.
 func quotedJSON(text string, careful bool) string {

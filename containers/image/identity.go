@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -138,9 +137,6 @@ func pinnedName(img image.InspectResponse, ref name.Reference, m manifest) strin
 	return ref.Context().Name() + "@" + own[0]
 }
 
-// userInfo is the part of an address that names a user and a password.
-var userInfo = regexp.MustCompile(`://[^/\s@]+@`)
-
 // clean takes credentials out of an image's labels.
 func clean(labels map[string]string) map[string]string {
 	out := map[string]string{}
@@ -148,7 +144,7 @@ func clean(labels map[string]string) map[string]string {
 		if plan.LooksSecret(strings.ReplaceAll(name, ".", "_")) {
 			value = fault.Hidden
 		}
-		out[name] = userInfo.ReplaceAllString(value, "://")
+		out[name] = fault.WithoutUser(value)
 	}
 	return out
 }

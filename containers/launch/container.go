@@ -157,7 +157,7 @@ func (t Terms) inKernel(in container.InspectResponse, proc string) Settings {
 	return kernel
 }
 
-// Inspected is the engine's whole answer without the values of secret variables.
+// Inspected is the engine's whole answer without the values of secret variables and labels.
 func Inspected(in container.InspectResponse, secrets []string) container.InspectResponse {
 	if in.Config == nil {
 		return in
@@ -168,6 +168,7 @@ func Inspected(in container.InspectResponse, secrets []string) container.Inspect
 		name, value, _ := strings.Cut(pair, "=")
 		cfg.Env = append(cfg.Env, name+"="+Redact(map[string]string{name: value}, secrets)[name])
 	}
+	cfg.Labels = Redact(cfg.Labels, secrets)
 	in.Config = &cfg
 	return in
 }

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -90,6 +91,12 @@ func TestRedact(t *testing.T) {
 		t.Error(d)
 	}
 	in := container.InspectResponse{Config: &container.Config{Env: []string{"LICENCE=x=1", "MODE=z=2"}}}
+	labels := map[string]string{"build.token": "verysecret", "source": "https://me:verysecret@git.test/x", "title": "made"}
+	in.Config.Labels, in.Config.Env = labels, append(in.Config.Env, "PIP_INDEX_URL=https://ci:verysecret@pypi.test/simple")
+	if b, err := json.Marshal(Inspected(in, nil)); err != nil || strings.Contains(string(b), "verysecret") || !strings.Contains(string(b), "https://pypi.test/simple") || !strings.Contains(string(b), "made") {
+		t.Errorf("%s, %v", b, err)
+	}
+	in.Config.Env = in.Config.Env[:2]
 	if got := Inspected(in, []string{"LICENCE"}).Config.Env; strings.Join(got, " ") != "LICENCE="+secret+" MODE=z=2" || in.Config.Env[0] != "LICENCE=x=1" {
 		t.Errorf("%q", got)
 	}

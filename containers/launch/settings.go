@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/containers/gpu"
+	"assay/fault"
 	"assay/plan"
 )
 
@@ -50,11 +51,13 @@ type Record struct {
 // secret stands in the place of a value that nobody may read.
 const secret = "[not recorded]"
 
-// Redact gives a copy of an environment without the values of secret variables: those named, and those whose name says so.
+// Redact gives a copy of an environment, or of labels, without the values of secrets: those named, those whose name says so, and passwords in
+// addresses.
 func Redact(env map[string]string, secrets []string) map[string]string {
 	out := maps.Clone(env)
-	for name := range out {
-		if slices.Contains(secrets, name) || plan.LooksSecret(name) {
+	for name, value := range out {
+		out[name] = fault.WithoutUser(value)
+		if slices.Contains(secrets, name) || plan.LooksSecret(strings.ReplaceAll(name, ".", "_")) {
 			out[name] = secret
 		}
 	}
