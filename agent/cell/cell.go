@@ -3,6 +3,7 @@ package cell
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"assay/agent/telemetry"
@@ -62,13 +63,16 @@ func Judge(p plan.Point, lengths string, m runner.Measurement, told runner.Readi
 	if p.Phase != plan.PhaseDecode {
 		return
 	}
-	failed := add(streamsFailed(told.Cell, told.Said, out.Reasons))
+	failed := streamsFailed(told.Cell, told.Said)
+	if !slices.ContainsFunc(out.Reasons, func(r result.Reason) bool { return r.Code == "errors" }) { // it is not said twice, and counts all the same
+		add(failed)
+	}
 	queued := add(queueSeen(samples))
 	queued = add(underfilledByServer(p, told.Metrics, samples)) || queued
 	late := add(neverSteady(m))
 	switch {
 	case out.State != result.PointValid:
-	case failed:
+	case failed != nil:
 		out.State = result.PointNotValid
 	case queued:
 		out.State = result.PointQueued
@@ -99,16 +103,10 @@ func contextOff(p plan.Point, lengths string, tokens *int64) *result.Reason {
 		Evidence: fmt.Sprintf("%d tokens by the server's count, %d asked for (%+.1f %%)", *tokens, p.Context, 100*off)}
 }
 
-// streamsFailed looks at every stream under way in the window: most of a cell's were sent before it. What stands among the reasons already
-// is not said twice.
-func streamsFailed(cell *metrics.Summary, said runner.Said, reasons []result.Reason) *result.Reason {
+// streamsFailed looks at every stream under way in the window: most of a cell's were sent before it.
+func streamsFailed(cell *metrics.Summary, said runner.Said) *result.Reason {
 	if cell == nil || float64(cell.RequestsFailed) <= cellErrorShare*float64(cell.RequestsIssued) {
 		return nil
-	}
-	for _, r := range reasons {
-		if r.Code == "errors" {
-			return nil
-		}
 	}
 	return &result.Reason{Code: "errors", Text: "streams failed", Evidence: fmt.Sprintf("%d of the %d under way in the window: %s", cell.RequestsFailed, cell.RequestsIssued, said.Count(cell.Outcomes))}
 }

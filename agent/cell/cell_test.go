@@ -80,6 +80,8 @@ func TestCellStates(t *testing.T) {
 		{"nearly all run", plan.Point{Concurrency: 100}, "", 100, engineSaid(of(30, 98, 0)...), good, "", result.PointValid, ""},
 		{"the client had fewer in flight", plan.Point{Concurrency: 16}, "", 14, engineSaid(of(30, 14, 0)...), good, "", result.PointValid, ""},
 		{"one of two runs", plan.Point{Concurrency: 2}, "", 2, engineSaid(of(30, 1, 0)...), good, "", result.PointQueued, "underfilled_by_server"},
+		{"fewer run twice", plan.Point{Concurrency: 2}, "", 2, both(of(2, 0, 0), of(8, 2, 0)), good, "", result.PointQueued, "underfilled_by_server"},
+		{"fewer run twice, and enough on average", plan.Point{Concurrency: 100}, "", 100, both(of(2, 97, 0), of(28, 100, 0)), good, "", result.PointValid, ""},
 		{"fewer run once", plan.Point{Concurrency: 2}, "", 2, both(of(1, 0, 0), of(9, 2, 0)), good, "", result.PointValid, ""},
 		{"a single stream between two requests", plan.Point{Concurrency: 1}, "", 1, both(of(4, 0, 0), of(26, 1, 0)), good, "", result.PointValid, ""},
 		{"never steady, nothing held back", plan.Point{Concurrency: 16}, "", 16, engineSaid(of(30, 16, 0)...), good, "streams with a token 14/16", result.PointNotValid, "warmup_timeout"},
@@ -113,6 +115,35 @@ func TestCellStates(t *testing.T) {
 		if got := strings.Join(codes, " "); out.State != c.want || got != c.reasons {
 			t.Errorf("%s: %s [%s], want %s [%s]", c.name, out.State, got, c.want, c.reasons)
 		}
+	}
+}
+
+// TestFailedStreamsCount: streams that failed make a cell not valid also where the few of the window's own requests that did are told already.
+func TestFailedStreamsCount(t *testing.T) {
+	active := 16.0
+	for failed, want := range map[int]result.PointState{1: result.PointValid, 6: result.PointNotValid} {
+		out := result.Point{State: result.PointValid, Reasons: []result.Reason{{Code: "errors", Text: "requests failed", Evidence: "1 of 100"}}}
+		told := runner.Reading{Metrics: metrics.Summary{ActiveMean: &active}, Cell: &metrics.Summary{RequestsIssued: 116, RequestsFailed: failed}}
+		Judge(plan.Point{Phase: plan.PhaseDecode, Context: 8192, Concurrency: 16}, "", runner.Measurement{}, told, nil, &out)
+		if out.State != want || len(out.Reasons) != 1 {
+			t.Errorf("%d streams failed: %s, %+v", failed, out.State, out.Reasons)
+		}
+	}
+}
+
+// TestEvidenceOfTheEngine: the figures that stand beside the reasons are the samples'.
+func TestEvidenceOfTheEngine(t *testing.T) {
+	active, out := 4.0, result.Point{State: result.PointValid}
+	told := runner.Reading{Metrics: metrics.Summary{ActiveMean: &active}}
+	samples := engineSaid([2]float64{2, 3}, [2]float64{3, 1}, [2]float64{4, 0}, [2]float64{4, 0})
+	Judge(plan.Point{Phase: plan.PhaseDecode, Context: 8192, Concurrency: 4}, "", runner.Measurement{}, told, samples, &out)
+	want := []string{"in 2 of 4 samples of the window, 3 at most", "3.25 running on average of 4.00 in flight; fewer than 3.92 in 2 of 4 samples"}
+	var got []string
+	for _, r := range out.Reasons {
+		got = append(got, r.Evidence)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
