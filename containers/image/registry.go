@@ -19,6 +19,13 @@ import (
 // ResolveDigest asks the registry what a reference names now and gives it as name@sha256:…; a reference with a digest is
 // only checked. It needs no container engine.
 func ResolveDigest(ctx context.Context, ref string) (string, error) {
+	return resolve(ctx, ref, resolveLimit)
+}
+
+// resolveLimit bounds a question to a registry without whose answer nothing can go on.
+const resolveLimit = 30 * time.Second
+
+func resolve(ctx context.Context, ref string, limit time.Duration) (string, error) {
 	r, err := name.ParseReference(ref)
 	if err != nil {
 		return "", fault.New(fault.Image, "invalid", "write it as name:tag", "%q is not an image reference: %w", ref, err)
@@ -27,6 +34,8 @@ func ResolveDigest(ctx context.Context, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	d, err := remote.Head(r, auth.options(ctx)...)
 	if err != nil {
 		return "", registryFault(ref, err)

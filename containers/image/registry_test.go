@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/containers/enginetest"
 	"assay/containers/imagetest"
@@ -74,4 +75,15 @@ func TestResolveDigestRefusals(t *testing.T) {
 		_, err := ResolveDigest(t.Context(), serve(t, enginetest.Status(code, "{}"))+"/lab/engine:latest")
 		enginetest.WantFault(t, err, want)
 	}
+}
+
+// TestARegistryThatSaysNothing: it takes the question and keeps it.
+func TestARegistryThatSaysNothing(t *testing.T) {
+	r := newRegistry(t)
+	r.failing(func(_ http.ResponseWriter, req *http.Request) bool {
+		<-req.Context().Done()
+		return true
+	})
+	_, err := resolve(t.Context(), r.host+"/lab/engine:1", time.Millisecond)
+	enginetest.WantFault(t, err, "image.registry_unreachable", "lab/engine:1")
 }
