@@ -28,10 +28,10 @@ func browser(t *testing.T) context.Context {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(3*time.Minute))
 		ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 		t.Cleanup(cancel)
-		ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+		ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 		t.Cleanup(cancel)
 		ctx, cancel = chromedp.NewContext(ctx)
 		t.Cleanup(cancel)
@@ -74,7 +74,7 @@ func steps(t *testing.T, ctx context.Context, actions ...chromedp.Action[chromed
 // until waits for an expression to hold in the page.
 func until(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](js, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))); err != nil {
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](js, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(3*time.Minute))); err != nil {
 		body, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
 		t.Fatalf("wait for %s: %v\n%s", js, err, body)
 	}
