@@ -72,7 +72,7 @@ func TestBenchOfEndlessStreams(t *testing.T) {
 	begun := time.Now()
 	drained := p.run("bench", srv.URL, "--concurrency", "2", "--duration", "1s", "--drain", "500ms", "--json").result(t)
 	timed := p.run("bench", srv.URL, "--concurrency", "2", "--requests", "2", "--timeout", "1s", "--json").result(t)
-	if took := time.Since(begun); took > 40*time.Second {
+	if took := time.Since(begun); took > 3*time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	if m := drained.Identity.Model; m.Served != "first" || strings.Join(m.Listed, " ") != "first second" {

@@ -18,7 +18,7 @@ func (c *crash) withClient() string {
 	return `apiVersion: assay/v1
 name: crash-client
 model: {name: sim-1b}
-server: {engine: sim, runtime: docker, network: host, image: '` + c.image + `', ready: {timeout: 30s}, stop: {grace: 5s}}
+server: {engine: sim, runtime: docker, network: host, image: '` + c.image + `', ready: {timeout: 3m}, stop: {grace: 5s}}
 client: {kind: mlperf-endpoints, runtime: docker, image: '` + image + `', command: [/client, mlperf-endpoints], tokenizer: demo}
 workload: {kind: synthetic, input_len: 24, lengths: words, sampling: {max_tokens: 16}}
 protocol: {sweep: {concurrency: 1, requests: 5000}}

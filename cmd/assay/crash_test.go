@@ -110,7 +110,7 @@ func newCrash(t *testing.T, socket string) *crash {
 	c.plan = `apiVersion: assay/v1
 name: crash
 model: {name: sim-1b}
-server: {engine: sim, runtime: docker, network: host, image: '` + image + `', ready: {timeout: 30s}, stop: {grace: 5s}}` + routers + `
+server: {engine: sim, runtime: docker, network: host, image: '` + image + `', ready: {timeout: 3m}, stop: {grace: 5s}}` + routers + `
 client: {kind: native}
 workload: {kind: synthetic, input_len: 16, seed: 1, sampling: {temperature: 0, max_tokens: 6, ignore_eos: true}}
 protocol: {sweep: {concurrency: [1, 2, 3], requests: 6, warmup: {requests: 1}}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -99,13 +100,49 @@ func TestServerThatAnswers404(t *testing.T) {
 
 func TestServerThatDiesWhileMeasured(t *testing.T) {
 	p := newProgram(t)
-	r := p.must(exitInfra, "run", writePlan(t, simPlan(`, args: ["--exit-after", "10s", "--exit-code", "0"]`)), "--set", "protocol.sweep.duration=2m", "--json")
-	doc := r.result(t)
+	cmd := p.command(t.Context(), "run", writePlan(t, simPlan("")), "--set", "protocol.sweep.duration=2m", "--json")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines, asked := bufio.NewScanner(stderr), false; lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if !asked && strings.Contains(lines.Text(), "in flight") {
+			p.endServer() // with code 0
+			asked = true
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInfra {
+		t.Fatalf("exit %d:\n%s", code, said.String())
+	}
+	doc := ran{stdout: out.String(), stderr: said.String()}.result(t)
 	if doc.Run.Error == nil || doc.Run.Error.Code != "server.exited" {
 		t.Fatalf("error: %v", doc.Run.Error)
 	}
 	if len(doc.Points) != 2 || doc.Points[0].State != "failed" || doc.Points[1].State != "skipped" {
 		t.Errorf("points: %+v", doc.Points)
+	}
+}
+
+// endServer asks the simulated engine of a run to end.
+func (p testProgram) endServer() {
+	p.t.Helper()
+	for _, process := range marked(p.data) {
+		id, command, _ := strings.Cut(process, " ")
+		pid, err := strconv.Atoi(id)
+		if err == nil && strings.HasPrefix(command, p.bin+" sim ") {
+			err = syscall.Kill(pid, syscall.SIGTERM)
+		}
+		if err != nil {
+			p.t.Errorf("end %s: %v", process, err)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ func TestOverTLS(t *testing.T) {
 	}
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	p := newProgram(t)
-	bench := []string{"bench", srv.URL, "--engine", "sim", "--concurrency", "1", "--requests", "3", "--output-len", "8", "--ready-timeout", "2s", "--no-archive"}
+	bench := []string{"bench", srv.URL, "--engine", "sim", "--concurrency", "1", "--requests", "3", "--output-len", "8", "--ready-timeout", "1m", "--no-archive"}
 	if r := p.must(exitInfra, bench...); !strings.Contains(r.stdout+r.stderr, "certificate") {
 		t.Errorf("it does not say why:\n%s%s", r.stdout, r.stderr)
 	}
