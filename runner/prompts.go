@@ -40,12 +40,8 @@ type Prepared struct {
 	count  int            // how many were wanted
 }
 
-// DatasetSHA256 is the digest of a dataset's file or folder as a result tells it. What was not changed meanwhile is read once.
-func (p *Prepared) DatasetSHA256(path string) (string, error) {
-	return p.Hasher(context.Background())(path)
-}
-
-// Hasher is DatasetSHA256 for who may be interrupted: when ctx ends it gives ctx's cause.
+// Hasher gives the digest of a dataset's file or folder as a result tells it. What was not changed meanwhile is read once. When ctx ends it gives
+// ctx's cause.
 func (p *Prepared) Hasher(ctx context.Context) func(path string) (string, error) {
 	return func(path string) (string, error) { return p.hashes.Of(ctx, path) }
 }

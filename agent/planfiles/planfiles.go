@@ -1,6 +1,7 @@
 package planfiles
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func Absolute(p plan.Plan, dir string) (plan.Plan, error) {
 }
 
 // DatasetSHA256 hashes a plan's dataset, with relative names beginning at dir; "" when it has no path.
-func DatasetSHA256(p plan.Plan, dir string) (string, error) {
+func DatasetSHA256(ctx context.Context, p plan.Plan, dir string) (string, error) {
 	p, err := Absolute(p, dir)
 	if err != nil || p.Workload.Dataset.Path == "" {
 		return "", err
@@ -39,5 +40,5 @@ func DatasetSHA256(p plan.Plan, dir string) (string, error) {
 	if _, err := os.Stat(p.Workload.Dataset.Path); err != nil {
 		return "", fault.New(fault.Plan, "dataset_missing", "correct the path in the plan", "the dataset cannot be read: %w", err)
 	}
-	return new(runner.Prepared).DatasetSHA256(p.Workload.Dataset.Path)
+	return new(runner.Prepared).Hasher(ctx)(p.Workload.Dataset.Path)
 }

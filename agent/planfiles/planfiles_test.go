@@ -63,11 +63,11 @@ func TestDatasetSHA256(t *testing.T) {
 		folder = "0a15a7183e51f53aebd44146e21684968f7098e7cd354fcccec444b9867843f0" // of the line of a.txt
 	)
 	for name, want := range map[string]string{"d.jsonl": abc, "": "", ".": folder} {
-		if got, err := DatasetSHA256(planWith("", name), dir); got != want || err != nil {
+		if got, err := DatasetSHA256(t.Context(), planWith("", name), dir); got != want || err != nil {
 			t.Errorf("%q: %s, %v", name, got, err)
 		}
 	}
-	_, err := DatasetSHA256(planWith("", "absent"), dir)
+	_, err := DatasetSHA256(t.Context(), planWith("", "absent"), dir)
 	if f := fault.Of(err, fault.Client); f == nil || f.Code != "plan.dataset_missing" {
 		t.Errorf("absent: %v", err)
 	}

@@ -218,7 +218,8 @@ func exitOfRun(r result.Run) int {
 func readPlan(name string, sets []string) (plan.Plan, string, error) {
 	b, err := readLimited(name)
 	if err != nil {
-		return plan.Plan{}, "", fault.New(fault.Plan, "unreadable", "check the name, and who may read it; `assay plan init` writes an example", "cannot read the plan: %w", err)
+		return plan.Plan{}, "", fault.New(fault.Plan, "unreadable", "check the name, and who may read it; `assay plan init` writes an example",
+			"cannot read the plan: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {

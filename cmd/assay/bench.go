@@ -27,7 +27,7 @@ end or to --requests or --duration; with --rate or --concurrency it only gives t
 			"  assay bench http://127.0.0.1:8000 --dataset azure.csv --duration 5m",
 		Args: arg.Some("the URL of the server"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := b.Plan(args...)
+			p, err := b.Plan(c.Context(), args...)
 			if err != nil {
 				return err
 			}

@@ -151,7 +151,9 @@ func TestAddressesThatCannotBe(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("read "+strings.Repeat("0", 64)+" test\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for address, code := range map[string]string{taken.Addr().String(): "store.address_in_use", "127.0.0.1:99999": "store.no_address", "192.0.2.1:7717": "store.no_address"} {
+	for address, code := range map[string]string{
+		taken.Addr().String(): "store.address_in_use", "127.0.0.1:99999": "store.no_address", "192.0.2.1:7717": "store.no_address",
+	} {
 		if r := p.must(exitInfra, "serve", "--listen", address, "--token-file", tokens); !strings.Contains(r.stderr, code) {
 			t.Errorf("%s: %s", address, r.stderr)
 		}

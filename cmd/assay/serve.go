@@ -115,7 +115,8 @@ func cannotListen(err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fault.New(fault.Store, "address_in_use", "choose another address with --listen, or port 0 for a free one", "cannot listen: %w", err)
 	}
-	return fault.New(fault.Store, "no_address", "write an address of this machine for --listen, with a port from 0 to 65535 that this user may have", "cannot listen: %w", err)
+	return fault.New(fault.Store, "no_address", "write an address of this machine for --listen, with a port from 0 to 65535 that this user may have",
+		"cannot listen: %w", err)
 }
 
 // listen serves until ctx ends or a listener breaks, then lets the running run undo what it started before it closes the listeners:

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ type data struct {
 const kinds = "sharegpt, text, jsonl, agentic or trace"
 
 // data finds out what the flags say of the dataset.
-func (b *Options) data() (data, error) {
+func (b *Options) data(ctx context.Context) (data, error) {
 	if b.dataset == "" {
 		if b.kind != "" {
 			return data{}, usage("--dataset-kind says how --dataset is read, which is missing")
@@ -47,7 +48,10 @@ func (b *Options) data() (data, error) {
 	if err != nil {
 		return data{}, err
 	}
-	sum, err := new(runner.Prepared).DatasetSHA256(path)
+	sum, err := new(runner.Prepared).Hasher(ctx)(path)
+	if ctx.Err() != nil {
+		return data{}, ctx.Err()
+	}
 	if err != nil {
 		return data{}, unreadable(err)
 	}

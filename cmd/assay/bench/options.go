@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -67,7 +68,7 @@ func (b *Options) bindTimes(f *pflag.FlagSet) {
 }
 
 // Plan makes the plan of these flags for one server or several. It goes through plan.Parse like any other, so that the same rules and defaults hold.
-func (b *Options) Plan(rawURLs ...string) (plan.Plan, error) {
+func (b *Options) Plan(ctx context.Context, rawURLs ...string) (plan.Plan, error) {
 	bases, endpoint, err := splitEndpoints(rawURLs)
 	if err != nil {
 		return plan.Plan{}, err
@@ -76,7 +77,7 @@ func (b *Options) Plan(rawURLs ...string) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	d, err := b.data()
+	d, err := b.data(ctx)
 	if err != nil {
 		return plan.Plan{}, err
 	}

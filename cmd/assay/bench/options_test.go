@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +23,7 @@ func benchPlan(args ...string) (plan.Plan, error) {
 	if err := flags.Parse(args); err != nil {
 		return plan.Plan{}, usage("%w", err) // as the command does
 	}
-	return o.Plan(flags.Args()...)
+	return o.Plan(context.Background(), flags.Args()...)
 }
 
 const someServer = "http://127.0.0.1:8000"
@@ -109,6 +111,20 @@ func TestBenchPinsItsData(t *testing.T) {
 	}
 	if p, err := benchPlan(someServer, "--dataset", name, "--allow-unpinned"); err != nil || !p.Unpinned {
 		t.Errorf("unpinned %t, %v", p.Unpinned, err)
+	}
+}
+
+// TestBenchStopsReadingItsData: who is stopped while the data is hashed does not wait for it.
+func TestBenchStopsReadingItsData(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(name, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	o := Options{dataset: name, engine: "openai"}
+	if _, err := o.Plan(stopped, someServer); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
 	}
 }
 

@@ -48,7 +48,7 @@ func Sets(ctx context.Context, p plan.Plan, dir string, local Local, w io.Writer
 		fmt.Fprintf(w, "%s: %s → %s\n", n.key, n.ref, pinned)
 		sets = append(sets, n.key+"="+pinned)
 	}
-	sum, err := planfiles.DatasetSHA256(p, dir)
+	sum, err := planfiles.DatasetSHA256(ctx, p, dir)
 	if err != nil || sum == "" {
 		return sets, err
 	}
