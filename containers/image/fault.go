@@ -84,6 +84,8 @@ func causeOfRegistry(err error) cause {
 		return causeNamed("tls")
 	case errors.As(err, &status): // after plain HTTP was tried too
 		return causeOfStatus(status.StatusCode)
+	case errors.Is(err, context.DeadlineExceeded): // the same
+		return causeNamed("registry_unreachable")
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return causeNamed("tls")
 	case errors.As(err, &op) && op.Op == "proxyconnect":
