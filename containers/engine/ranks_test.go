@@ -14,7 +14,7 @@ import (
 
 // TestScrapeSumsRanks: what the data-parallel ranks of a server run, hold and count adds up.
 func TestScrapeSumsRanks(t *testing.T) {
-	server := httptest.NewServer(sim.New(sim.Config{Ranks: 3, MaxRunning: 2, StepBase: time.Millisecond}).Handler())
+	server := httptest.NewServer(sim.New(sim.Config{Ranks: 3, MaxRunning: 2, StepBase: 10 * time.Millisecond}).Handler())
 	defer server.Close()
 	defer server.CloseClientConnections() // the replies are longer than the test
 	now := func() map[string]float64 {
