@@ -150,8 +150,12 @@ func TestForeignMisbehaves(t *testing.T) {
 			behaving(a, c.mode)
 			_, url := startSim(t, quickSim("sim"))
 			r := execute(t, a, submit(t, a, foreignPlan(t, a, c.kind, url, "protocol.sweep.requests=48")))
-			if p := r.Points[0]; p.State != result.PointNotValid || !slices.Contains(codes(p), c.code) {
-				t.Errorf("%s %+v", p.State, p.Reasons)
+			p := r.Points[0]
+			if looks := p.Telemetry["engine.running"].N; c.code == "client_underload" && looks < 5 {
+				t.Skipf("the machine is so busy that the engine was looked at %d times, of which nothing is said", looks)
+			}
+			if p.State != result.PointNotValid || !slices.Contains(codes(p), c.code) {
+				t.Errorf("%s %+v, of %+v", p.State, p.Reasons, p.Telemetry["engine.running"])
 			}
 		})
 	}
