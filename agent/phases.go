@@ -58,7 +58,7 @@ func (x *execution) preflight(ctx context.Context) error {
 	if err := weights.Check(x.plan, x.Token); err != nil {
 		return err
 	}
-	if err := fit.Client(x.plan); err != nil {
+	if err := fit.Client(ctx, x.plan); err != nil {
 		return err
 	}
 	if err := x.checkRouters(); err != nil {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -16,9 +17,9 @@ const wordsLess = 8
 
 // CheckDataset tells why the plan's client could not take a conversation from the plan's dataset, for any of its points, or could not do
 // what the plan asks. It reads no more of the data than the first conversation needs, or all that another program is given.
-func CheckDataset(p plan.Plan) error {
+func CheckDataset(ctx context.Context, p plan.Plan) error {
 	if tool, ok := external.Named(p.Client.Kind); ok {
-		return checkForeign(p, tool)
+		return checkForeign(ctx, p, tool)
 	}
 	checked := map[int]bool{} // only the length differs between points
 	for _, point := range p.Points() {
@@ -31,7 +32,7 @@ func CheckDataset(p plan.Plan) error {
 			continue
 		}
 		checked[cfg.InputLen] = true
-		if err := opens(cfg); err != nil {
+		if err := opens(ctx, cfg); err != nil {
 			return err
 		}
 	}
@@ -86,8 +87,8 @@ func expected(p plan.Plan, point plan.Point) ([]load.Target, error) {
 	return targets, nil
 }
 
-func opens(cfg dataset.Config) error {
-	src, err := dataset.Open(cfg)
+func opens(ctx context.Context, cfg dataset.Config) error {
+	src, err := dataset.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

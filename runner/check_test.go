@@ -48,7 +48,7 @@ func TestCheckDataset(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantUnusable(t, CheckDataset(p), c.want)
+			wantUnusable(t, CheckDataset(t.Context(), p), c.want)
 		})
 	}
 }
@@ -70,7 +70,7 @@ func TestCheckBuiltin(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Workload.Dataset.Builtin = name
-		wantUnusable(t, CheckDataset(p), want)
+		wantUnusable(t, CheckDataset(t.Context(), p), want)
 	}
 }
 

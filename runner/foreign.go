@@ -51,7 +51,7 @@ func (f foreign) Name() string { return f.tool.Kind }
 
 // Run has the program measure one point. What it wrote stays in the point's folder, also when it failed.
 func (f foreign) Run(ctx context.Context, job Job, report func(Progress)) (Measurement, error) {
-	task, err := f.task(job)
+	task, err := f.task(ctx, job)
 	if err != nil {
 		return Measurement{}, err
 	}
@@ -88,7 +88,7 @@ func (f foreign) unlisted(p plan.Plan) int {
 }
 
 // task makes the point's folder and what the tool is given.
-func (f foreign) task(job Job) (external.Task, error) {
+func (f foreign) task(ctx context.Context, job Job) (external.Task, error) {
 	dir, err := filepath.Abs(filepath.Join(job.Dir, ForeignFolder, job.Point.ID))
 	if err == nil {
 		err = os.RemoveAll(dir) // what an interrupted try left would be taken for this one's
@@ -108,7 +108,7 @@ func (f foreign) task(job Job) (external.Task, error) {
 	if !external.NeedsPrompts(job.Plan) {
 		return t, nil
 	}
-	prompts, err := f.tool.Prompts(job.Plan, job.Point, datasetConfig(job), saltOf(job))
+	prompts, err := f.tool.Prompts(ctx, job.Plan, job.Point, datasetConfig(job), saltOf(job))
 	if err != nil {
 		return t, err
 	}
@@ -208,7 +208,7 @@ func engineState(job Job) (EngineState, bool) {
 }
 
 // checkForeign tells why the tool could not measure a point of the plan. The prompts are made, as its points will have them.
-func checkForeign(p plan.Plan, tool external.Tool) error {
+func checkForeign(ctx context.Context, p plan.Plan, tool external.Tool) error {
 	if err := tool.Check(p); err != nil {
 		return err
 	}
@@ -217,9 +217,7 @@ func checkForeign(p plan.Plan, tool external.Tool) error {
 	}
 	for _, at := range p.Points() {
 		job := Job{Plan: p, Point: at, Run: strings.Repeat("0", 8)}
-		cfg := datasetConfig(job)
-		cfg.Unhashed = true
-		if _, err := tool.Prompts(p, at, cfg, saltOf(job)); err != nil {
+		if _, err := tool.Prompts(ctx, p, at, datasetConfig(job), saltOf(job)); err != nil {
 			return err
 		}
 	}

@@ -168,12 +168,12 @@ func TestForeignCheck(t *testing.T) {
 		"the plan": {"protocol.sweep.duration=10s"},
 		"the data": {`workload={kind: jsonl, dataset: {path: "` + file + `"}, sampling: {max_tokens: 4}}`},
 	} {
-		err := CheckDataset(foreignJob(t, "vllm-bench", nil, lines...).Plan)
+		err := CheckDataset(t.Context(), foreignJob(t, "vllm-bench", nil, lines...).Plan)
 		if f := fault.Of(err, fault.Client); err == nil || f.Code != "plan.client_cannot" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := CheckDataset(foreignJob(t, "vllm-bench", nil).Plan); err != nil {
+	if err := CheckDataset(t.Context(), foreignJob(t, "vllm-bench", nil).Plan); err != nil {
 		t.Error(err)
 	}
 }

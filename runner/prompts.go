@@ -78,17 +78,12 @@ func (p *promptSource) counted() bool {
 // open gives the source of prompts for which nobody needs be asked, and else has cfg ask once the load can. A large file is hashed here,
 // where that can be interrupted.
 func (p *promptSource) open(ctx context.Context, cfg *load.Config) error {
-	if path := p.data.Path; path != "" {
-		if _, err := p.known.Hasher(ctx)(path); err != nil {
-			return err
-		}
-	}
 	if p.counted() {
 		cfg.Prepare = p.prepare
 		return nil
 	}
 	var err error
-	p.src, err = dataset.Open(p.data)
+	p.src, err = dataset.Open(ctx, p.data)
 	return err
 }
 
@@ -193,7 +188,7 @@ func (p *promptSource) rule(ctx context.Context, cfg length.Config) (length.Rule
 // cut opens the source. Texts that the server's tokenizer cuts are cut before the load, which that would disturb.
 func (p *promptSource) cut(ctx context.Context, cut dataset.Cutter) (dataset.Source, error) {
 	if cut == nil || p.data.Kind != "text" && p.data.Kind != "sharegpt" {
-		return dataset.Open(p.data)
+		return dataset.Open(ctx, p.data)
 	}
 	need := promptsNeeded(p.job, p.data.InputLen)
 	if p.way == length.ByUsage { // each cut takes a few requests
@@ -212,9 +207,9 @@ func (p *promptSource) cut(ctx context.Context, cut dataset.Cutter) (dataset.Sou
 		}
 		return made < need && ctx.Err() == nil
 	}
-	src, err := dataset.Open(p.data)
+	src, err := dataset.Open(ctx, p.data)
 	if errors.Is(err, length.ErrCut) && ctx.Err() == nil {
-		return p.cutWords(err)
+		return p.cutWords(ctx, err)
 	}
 	if err == nil && ctx.Err() == nil {
 		p.known.made, p.known.madeOf, p.known.count = src, p.data.InputLen, need
@@ -223,10 +218,10 @@ func (p *promptSource) cut(ctx context.Context, cut dataset.Cutter) (dataset.Sou
 }
 
 // cutWords opens the source with prompts of so many words, where the server did not say how many tokens they have.
-func (p *promptSource) cutWords(why error) (dataset.Source, error) {
+func (p *promptSource) cutWords(ctx context.Context, why error) (dataset.Source, error) {
 	p.way, p.data.Cut, p.data.Ahead = length.ByWords, nil, nil
 	p.notes = append(p.notes, fmt.Sprintf("texts were cut to so many words instead of tokens: %v", why))
-	return dataset.Open(p.data)
+	return dataset.Open(ctx, p.data)
 }
 
 // takesIDs says that prompts may be lists of token ids.

@@ -71,7 +71,7 @@ func heldUp(t *testing.T, data, disk time.Duration) (*finding, metrics.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := dataset.Open(dataset.Config{Kind: "synthetic", InputLen: 16, MaxTokens: 4})
+	src, err := dataset.Open(t.Context(), dataset.Config{Kind: "synthetic", InputLen: 16, MaxTokens: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -107,8 +108,8 @@ func Dataset(d plan.Dataset, sumOf func(path string) (string, error)) error {
 }
 
 // Client reads as much of the dataset as the client needs for its first conversation, and counts the connections it will need.
-func Client(p plan.Plan) error {
-	err := runner.CheckDataset(p)
+func Client(ctx context.Context, p plan.Plan) error {
+	err := runner.CheckDataset(ctx, p)
 	if err == nil {
 		err = runner.CheckLimits(p)
 	}

@@ -68,7 +68,7 @@ func TestShareGPTGlued(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	for want, path := range map[string]string{"2 conversations begin": talks(t, 50, 50), "all questions together": talks(t, 2, 3)} {
-		if _, err := Open(Config{Kind: "sharegpt", Path: path, InputLen: 40}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), Config{Kind: "sharegpt", Path: path, InputLen: 40}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestCutterFails(t *testing.T) {
 	down := fault.New(fault.Client, "tokenize", "look at the server", "no answer")
 	cut := func(string, int) (Turn, int, bool, error) { return Turn{}, 0, false, down }
 	for kind, path := range map[string]string{"text": write(t, "t.txt", strings.Repeat("word ", 500)), "sharegpt": talks(t, 20, 20)} {
-		if _, err := Open(Config{Kind: kind, Path: path, InputLen: 5, Cut: cut}); !errors.Is(err, down) {
+		if _, err := Open(t.Context(), Config{Kind: kind, Path: path, InputLen: 5, Cut: cut}); !errors.Is(err, down) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -29,7 +29,7 @@ func write(t *testing.T, name, content string) string {
 
 func open(t *testing.T, cfg Config) Source {
 	t.Helper()
-	s, err := Open(cfg)
+	s, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestOpenFaults(t *testing.T) {
 		{"strict", "client.dataset_bad_line", Config{Kind: "jsonl", Strict: true, Path: write(t, "s.jsonl", "{}\n")}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Open(tc.cfg)
+			_, err := Open(t.Context(), tc.cfg)
 			var f *fault.Fault
 			if !errors.As(err, &f) || f.Code != tc.code || f.Hint == "" {
 				t.Errorf("%v, want %s", err, tc.code)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -37,8 +38,8 @@ func Kinds() []string {
 }
 
 // Open gives the source of cfg. Data that is missing, empty or without one usable conversation is a fault here, not later. The
-// returned source is an io.Closer when it holds a file.
-func Open(cfg Config) (Source, error) {
+// returned source is an io.Closer when it holds a file. When ctx ends while data is read for its hash, ctx's cause is given.
+func Open(ctx context.Context, cfg Config) (Source, error) {
 	cfg.fillDefaults()
 	i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == cfg.Kind })
 	if i < 0 {
@@ -47,18 +48,18 @@ func Open(cfg Config) (Source, error) {
 	if min(cfg.InputLen, cfg.Turns, cfg.MaxTokens, cfg.Shared) < 0 {
 		return nil, fault.New(fault.Client, "dataset_config", "give lengths and turns of at least 1", "negative length in the workload")
 	}
-	s, err := openKind(kinds()[i], cfg)
+	s, err := openKind(ctx, kinds()[i], cfg)
 	if err != nil || cfg.Shared == 0 && cfg.Ahead == nil {
 		return s, err
 	}
 	return newRotating(s, cfg)
 }
 
-func openKind(k kind, cfg Config) (Source, error) {
+func openKind(ctx context.Context, k kind, cfg Config) (Source, error) {
 	if k.source != nil {
 		return k.source(cfg), nil
 	}
-	from, err := originOf(cfg, k.folder)
+	from, err := originOf(ctx, cfg, k.folder)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ type origin struct {
 }
 
 // originOf finds the data of cfg, hashes it, and refuses what is missing or empty.
-func originOf(cfg Config, folder bool) (origin, error) {
+func originOf(ctx context.Context, cfg Config, folder bool) (origin, error) {
 	if cfg.Builtin != "" {
 		b, err := Builtin(cfg.Builtin)
 		return origin{name: "built-in " + cfg.Builtin, bytes: b, sha256: sum(b)}, err
@@ -75,7 +75,7 @@ func originOf(cfg Config, folder bool) (origin, error) {
 	if cfg.Unhashed {
 		return o, nil
 	}
-	o.sha256, err = cfg.Hashes.Of(context.Background(), cfg.Path) // who can be interrupted has it in Hashes by now
+	o.sha256, err = cfg.Hashes.Of(ctx, cfg.Path)
 	return o, err
 }
 

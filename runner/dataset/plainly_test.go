@@ -23,7 +23,7 @@ func TestUselessDataSaysWhatToDo(t *testing.T) {
 		{"a short text", "text", "a b c", "too short", "--input-len"},
 		{"an empty file", "text", "", "the file is empty", "a file with data"},
 	} {
-		_, err := Open(Config{Kind: c.kind, Path: write(t, "data", c.data), InputLen: 9, Cut: CutWords})
+		_, err := Open(t.Context(), Config{Kind: c.kind, Path: write(t, "data", c.data), InputLen: 9, Cut: CutWords})
 		f := fault.Of(err, fault.Client)
 		if f == nil {
 			t.Errorf("%s: was taken", c.name)

@@ -21,7 +21,7 @@ func TestUselessTextSaysWhy(t *testing.T) {
 		{lines, "ok.txt is too short: a prompt needs 6 words"},
 		{write(t, "empty.txt", ""), "the file is empty"},
 	} {
-		_, err := Open(Config{Kind: "text", InputLen: 6, Path: c.path})
+		_, err := Open(t.Context(), Config{Kind: "text", InputLen: 6, Path: c.path})
 		if f := fault.Of(err, fault.Client); f == nil || f.Code != "client.dataset_empty" || !strings.Contains(f.Text, c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

@@ -26,7 +26,7 @@ func TestTextsThatAreNone(t *testing.T) {
 		"UTF-16, short":            utf16Text("one two three four five six seven eight", binary.LittleEndian),
 		"a binary":                 "\x7fELF\x02\x01\x01\x00" + words,
 	} {
-		_, err := Open(Config{Kind: "text", Path: write(t, "a.txt", text), InputLen: 4, Seed: 3})
+		_, err := Open(t.Context(), Config{Kind: "text", Path: write(t, "a.txt", text), InputLen: 4, Seed: 3})
 		if err == nil || !strings.Contains(err.Error(), "not UTF-8 (UTF-16, or no text)") {
 			t.Errorf("%s: %v", name, err)
 		}

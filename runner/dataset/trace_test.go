@@ -140,7 +140,7 @@ func TestTraceRules(t *testing.T) {
 		"TIMESTAMP,ContextTokens,GeneratedTokens\n1,5\n":    "2 fields",
 		"TIMESTAMP,ContextTokens,GeneratedTokens\n1,5,\"\n": "quote",
 	} {
-		if _, err := Open(Config{Kind: "trace", Path: write(t, "t.csv", text)}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), Config{Kind: "trace", Path: write(t, "t.csv", text)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -250,7 +250,7 @@ func TestPrompts(t *testing.T) {
 		{"vllm-bench", "", "conversation line-2"},
 	} {
 		tool, _ := Named(c.kind)
-		prompts, err := tool.Prompts(p, p.Points()[0], data, load.Salt{Kind: "text", Text: "S "})
+		prompts, err := tool.Prompts(t.Context(), p, p.Points()[0], data, load.Salt{Kind: "text", Text: "S "})
 		if c.refused != "" {
 			if f := fault.Of(err, fault.Client); err == nil || f.Code != "plan.client_cannot" || !strings.Contains(f.Text, c.refused) {
 				t.Errorf("%s: %v", c.kind, err)
@@ -271,7 +271,7 @@ func TestPrompts(t *testing.T) {
 func TestEnd(t *testing.T) {
 	p := planOf(t, "aiperf", `workload: {kind: synthetic, input_len: 8, lengths: words, sampling: {max_tokens: 32}}`, `protocol: {sweep: {concurrency: 2, duration: 5s}}`)
 	tool, _ := Named("aiperf")
-	prompts, err := tool.Prompts(p, p.Points()[0], dataset.Config{Kind: "synthetic", InputLen: 8}, load.Salt{Kind: "run", Run: "r", Point: "c2"})
+	prompts, err := tool.Prompts(t.Context(), p, p.Points()[0], dataset.Config{Kind: "synthetic", InputLen: 8}, load.Salt{Kind: "run", Run: "r", Point: "c2"})
 	if err != nil || len(prompts) != manyPrompts || prompts[0].Text == prompts[1].Text {
 		t.Errorf("%d prompts, %v", len(prompts), err)
 	}

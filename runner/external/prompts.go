@@ -2,6 +2,7 @@ package external
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,8 +29,9 @@ func NeedsPrompts(p plan.Plan) bool {
 }
 
 // Prompts takes from data as many prompts as a point needs, each with its salt. Those that the tool's file cannot hold are refused.
-func (t Tool) Prompts(p plan.Plan, at plan.Point, data dataset.Config, salt load.Salt) ([]Prompt, error) {
-	src, err := dataset.Open(data)
+func (t Tool) Prompts(ctx context.Context, p plan.Plan, at plan.Point, data dataset.Config, salt load.Salt) ([]Prompt, error) {
+	data.Unhashed = true // nobody asks these for their hash
+	src, err := dataset.Open(ctx, data)
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func TestField_llminferencebench45_NoSecretInFiles(t *testing.T) {
 
 // prompts is what the data of a seed begins with.
 func prompts(t *testing.T) string {
-	src, err := dataset.Open(dataset.Config{Kind: "synthetic", Seed: 7, InputLen: 40, Turns: 2})
+	src, err := dataset.Open(t.Context(), dataset.Config{Kind: "synthetic", Seed: 7, InputLen: 40, Turns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -218,7 +218,7 @@ func TestLengthsAreExact(t *testing.T) {
 			} {
 				before := c.engine.lookups
 				data.System, data.Vocabulary, data.Cut = cfg.System, rule.Vocabulary, rule.Cutter(t.Context(), cfg)
-				src, err := dataset.Open(data)
+				src, err := dataset.Open(t.Context(), data)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -260,7 +260,7 @@ func TestTextsEnd(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Repeat("able above ", 900)+"\n\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			src, err := dataset.Open(dataset.Config{Kind: "text", Path: path, InputLen: 64, Vocabulary: rule.Vocabulary, Cut: cut})
+			src, err := dataset.Open(t.Context(), dataset.Config{Kind: "text", Path: path, InputLen: 64, Vocabulary: rule.Vocabulary, Cut: cut})
 			for src != nil && err == nil && src.Stats().Repeats < 3 {
 				_, err = src.Next()
 			}
@@ -334,7 +334,7 @@ func TestTokenizerGoesAway(t *testing.T) {
 	e := engine{tokenizer: "vllm"}
 	rule, cfg := e.find(t, Config{Salt: "run"})
 	e.tokenizer = ""
-	_, err := dataset.Open(dataset.Config{Kind: "text", Path: corpus(t, "t.txt"), InputLen: 64, Vocabulary: rule.Vocabulary, Cut: rule.Cutter(t.Context(), cfg)})
+	_, err := dataset.Open(t.Context(), dataset.Config{Kind: "text", Path: corpus(t, "t.txt"), InputLen: 64, Vocabulary: rule.Vocabulary, Cut: rule.Cutter(t.Context(), cfg)})
 	if f := fault.Of(err, fault.Client); f == nil || f.Code != "client.prompt_length" || f.Hint == "" {
 		t.Error(err)
 	}
