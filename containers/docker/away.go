@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -131,18 +132,31 @@ func (b *box) stoppable(e instance.Exit) bool {
 // ordered tells whether the engine was told to send the container a signal or to remove it. It says so at about the time of the end: Docker
 // names the signal of a removal by force too, podman only the removal.
 func (b *box) ordered(ctx context.Context) bool {
+	_, told := b.heard(ctx, "kill", "destroy", "remove")
+	return told
+}
+
+// diedWith is the exit code that the engine told when the container ended; 0 when it does not tell.
+func (b *box) diedWith(ctx context.Context) int {
+	end, _ := b.heard(ctx, "die")
+	code, _ := strconv.Atoi(end.Actor.Attributes["exitCode"])
+	return code
+}
+
+// heard gives the first word of the engine on any of such events of the container within the last minute.
+func (b *box) heard(ctx context.Context, kinds ...string) (events.Message, bool) {
 	ctx, cancel := context.WithTimeout(ctx, orderTold)
 	defer cancel()
-	orders := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("container", b.id))
-	for _, order := range []string{"kill", "destroy", "remove"} {
-		orders.Add("event", order)
+	these := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("container", b.id))
+	for _, k := range kinds {
+		these.Add("event", k)
 	}
-	told, _ := b.client.Events(ctx, events.ListOptions{Since: "1m", Filters: orders})
+	told, _ := b.client.Events(ctx, events.ListOptions{Since: "1m", Filters: these})
 	select {
-	case <-told:
-		return true
+	case m := <-told:
+		return m, true
 	case <-ctx.Done():
-		return false
+		return events.Message{}, false
 	}
 }
 

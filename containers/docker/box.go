@@ -76,6 +76,9 @@ func (b *box) inspected(ctx context.Context, code int) instance.Exit {
 	if err != nil || in.State == nil {
 		return e
 	}
+	if code == 0 && in.RestartCount > 0 { // Docker 20.10 answers 0 when it has started the container again meanwhile
+		e = instance.ExitWith(b.identity.Name, b.diedWith(ctx))
+	}
 	e.Restarts, e.Error = in.RestartCount, in.State.Error
 	if e.OOM = in.State.OOMKilled; e.OOM {
 		e.Reason = "was killed for want of memory"
