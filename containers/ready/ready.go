@@ -70,9 +70,10 @@ const (
 // ErrLate is the cause of a wait whose time is up.
 var ErrLate = errors.New("the time for readiness is up")
 
-// Wait passes the stages of one server. When ctx ends with a fault as its cause, that is the error.
+// Wait passes the stages of one server. When ctx ends with a fault as its cause, that is the error. Progress hears of each stage, and from time to
+// time of what one waits for.
 func Wait(ctx context.Context, s Server, l Limits, progress func(stage string)) (Told, error) {
-	w := &waiter{Server: s, limits: l, ask: engine.Asker{Base: s.Base, Access: s.Access, Transport: s.Transport}}
+	w := &waiter{Server: s, limits: l, ask: engine.Asker{Base: s.Base, Access: s.Access, Transport: s.Transport}, progress: progress}
 	var told Told
 	for _, stage := range w.stages() {
 		progress(stage.name)
@@ -104,11 +105,12 @@ func (o overstayed) Error() string {
 // waiter is one wait for the readiness of one server.
 type waiter struct {
 	Server
-	limits Limits
-	ask    engine.Asker
-	models []Model
-	wrong  time.Time // since when the server gives an answer that no loading server gives
-	tries  int       // token requests that failed though the server answered
+	limits   Limits
+	ask      engine.Asker
+	progress func(text string)
+	models   []Model
+	wrong    time.Time // since when the server gives an answer that no loading server gives
+	tries    int       // token requests that failed though the server answered
 }
 
 func (w *waiter) stages() []stage {
@@ -142,6 +144,7 @@ func (w *waiter) pass(ctx context.Context, s stage) error {
 		seen = now
 		if time.Since(looked) >= patience {
 			looked = time.Now()
+			w.progress(fmt.Sprintf("%s: not yet after %s, last answer: %s", s.name, time.Since(begun).Round(time.Second), seen))
 			if err := w.outOfReach(); err != nil {
 				return err
 			}

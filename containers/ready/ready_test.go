@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,7 +92,7 @@ func TestEachStageHasItsLimit(t *testing.T) {
 	}
 }
 
-// A stage that is passed in time leaves the next one its whole limit.
+// A stage that is passed in time leaves the next one its whole limit. Who waits is told what for.
 func TestLimitsDoNotAddUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -105,9 +106,13 @@ func TestLimitsDoNotAddUp(t *testing.T) {
 		})
 		s := Server{Layer: fault.Server, Base: "http://127.0.0.1:1", Preset: named(t, "vllm"), Model: "m", Transport: inMemory{h: h}}
 		ten := 10 * time.Minute
-		told, err := Wait(t.Context(), s, Limits{Health: ten, Model: ten, Token: ten}, func(string) {})
+		var heard []string
+		told, err := Wait(t.Context(), s, Limits{Health: ten, Model: ten, Token: ten}, func(text string) { heard = append(heard, text) })
 		if err != nil {
 			t.Fatal(err)
+		}
+		if want := "health: not yet after 15s, last answer: /health answered 503"; !slices.ContainsFunc(heard, func(text string) bool { return strings.HasPrefix(text, want) }) {
+			t.Errorf("told %q, want %q", heard[:min(6, len(heard))], want)
 		}
 		for i, want := range []float64{0, 0, 540, 540, 540} {
 			if got := told.Stages[i].Seconds; got < want || got > want+1 {
