@@ -98,7 +98,7 @@ func noRequests(p plan.Point, s metrics.Summary, _ Measurement) *finding {
 
 // noTokens is a server whose every answer ended well and was empty: its rate of 0 is no measurement.
 func noTokens(_ plan.Point, s metrics.Summary, _ Measurement) *finding {
-	if s.RequestsCompleted == 0 || s.SystemTPS != nil && *s.SystemTPS > 0 {
+	if s.RequestsCompleted == 0 || s.SystemTPS == nil || *s.SystemTPS > 0 {
 		return nil
 	}
 	return found(true, "no_tokens", "requests were completed, and none of them brought a token", "%d completed without a token event in the window", s.RequestsCompleted)
