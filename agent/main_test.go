@@ -201,9 +201,9 @@ func checkStates(t *testing.T, r result.Result, want ...string) (busy bool) {
 	return busy
 }
 
-// onlyBusy tells a point that is bad for nothing but a machine that is busy; what else is told of it is no fault.
+// onlyBusy tells a point that is bad for nothing but a machine that is busy or is paused, after which its clock is set; what else is told of it is no fault.
 func onlyBusy(p result.Point) bool {
-	busy := []string{"client_bound", "underfilled", "underfilled_by_restart", "warmup_timeout"}
+	busy := []string{"client_bound", "underfilled", "underfilled_by_restart", "warmup_timeout", "clock_step"}
 	beside := []string{"queue_seen", "underfilled_by_server", "context_off", "router_slow", "router_uneven", "drift.not_seen"}
 	return slices.ContainsFunc(p.Reasons, func(r result.Reason) bool { return slices.Contains(busy, r.Code) }) &&
 		!slices.ContainsFunc(p.Reasons, func(r result.Reason) bool { return !slices.Contains(busy, r.Code) && !slices.Contains(beside, r.Code) })

@@ -80,7 +80,11 @@ func (p *promptSource) counted() bool {
 func (p *promptSource) open(ctx context.Context, cfg *load.Config) error {
 	if p.counted() {
 		cfg.Prepare = p.prepare
-		return nil
+		if p.data.Path == "" {
+			return nil
+		}
+		_, err := p.known.Hasher(ctx)(p.data.Path) // before anything of the point is begun
+		return err
 	}
 	var err error
 	p.src, err = dataset.Open(ctx, p.data)

@@ -113,10 +113,10 @@ func (p testProgram) busy() bool {
 	return r.code == exitValid && onlyBusy(r.result(p.t).Run.Reasons)
 }
 
-// onlyBusy tells reasons that a busy machine alone gives; what such a point says beside of its server, or of a program that was too slow to tell
-// its version again, is no fault.
+// onlyBusy tells reasons that a busy machine alone gives, or one that is paused, after which its clock is set; what such a point says beside of its
+// server, or of a program that was too slow to tell its version again, is no fault.
 func onlyBusy(reasons []result.Reason) bool {
-	busy := []string{"client_bound", "underfilled", "underfilled_by_restart", "warmup_timeout"}
+	busy := []string{"client_bound", "underfilled", "underfilled_by_restart", "warmup_timeout", "clock_step"}
 	beside := []string{"queue_seen", "underfilled_by_server", "router_slow", "router_uneven", "drift.not_seen"}
 	return slices.ContainsFunc(reasons, func(r result.Reason) bool { return slices.Contains(busy, r.Code) }) &&
 		!slices.ContainsFunc(reasons, func(r result.Reason) bool { return !slices.Contains(busy, r.Code) && !slices.Contains(beside, r.Code) })
