@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
@@ -234,26 +233,7 @@ func (c *crash) goOn(s stage) {
 // await follows the run until a stage begins or the run ends, and remembers the points that were told.
 func (c *crash) await(s stage) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.daemon.base+"/api/v1/runs/"+c.run+"/events", nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		var e result.Event
-		decodeJSON(c.t, data, &e)
+	c.daemon.follow(c.run, func(e result.Event) bool {
 		if e.Kind == result.PointEnded && e.Result != nil {
 			now := seenOf(*e.Result)
 			if was, twice := c.points[c.run][e.Point]; twice && was != now {
@@ -261,11 +241,8 @@ func (c *crash) await(s stage) {
 			}
 			c.points[c.run][e.Point] = now
 		}
-		if e.Kind == result.RunEnded || e.Kind == result.PhaseStarted && e.Phase == s.name && (s.point == "" || e.Point == s.point) {
-			return
-		}
-	}
-	c.t.Fatalf("the stream ended: %v\n%s", lines.Err(), c.daemon.said())
+		return e.Kind == result.RunEnded || e.Kind == result.PhaseStarted && e.Phase == s.name && (s.point == "" || e.Point == s.point)
+	})
 }
 
 // restart starts the daemon again; sometimes the intents of what was made are gone, as with a disk that lost the last writes: the mark alone
